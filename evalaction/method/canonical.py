@@ -1,0 +1,46 @@
+"""One JSON text for one value: sorted keys, no spaces, decimals as they were written. Digests and request bodies use it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import TypeAlias
+
+# Decimal stands for every number with a point or an exponent, so that its text survives.
+Json: TypeAlias = "bool | int | float | Decimal | str | Sequence[Json] | Mapping[str, Json] | None"
+
+
+def dumps(value: Json) -> str:
+    """The canonical text of a JSON value. Raises ValueError on NaN and infinities, TypeError on anything else."""
+    if value is None or isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError("NaN and infinities are not JSON")
+        return str(value)
+    if isinstance(value, float):
+        return json.dumps(value, allow_nan=False)
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}:{dumps(value[key])}" for key in sorted(value))
+        return "{" + ",".join(pairs) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return "[" + ",".join(map(dumps, value)) + "]"
+    raise TypeError(f"not JSON: {type(value).__name__}")
+
+
+def encode(value: Json) -> bytes:
+    """UTF-8 bytes of the canonical text; a lone surrogate is written as its escape, so that this never fails."""
+    return dumps(value).encode("utf-8", "surrogatepass")
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest(value: Json) -> str:
+    """64 lower-case hex digits over the canonical bytes of a value."""
+    return sha256(encode(value))

@@ -1,0 +1,228 @@
+"""The report object: everything any renderer shows, decided once.
+
+Renderers add layout and encoding, never a number or a word of judgement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from evalaction.errors import Outcome
+from evalaction.method.card import Limit
+from evalaction.method.numbers import Bounded, Rate
+from evalaction.method.records import ArmName, Break, Sentence
+
+LimitState: TypeAlias = Literal["held", "breached", "undecided"]
+ColumnName: TypeAlias = Literal["reach", "contract", "check"]
+PairKind: TypeAlias = Literal["lost", "gained", "broke", "steadied"]
+Title: TypeAlias = Literal["NOT RUN", "SYNTHETIC", "REHEARSAL", "SMALL"]
+
+# One letter a draw, in draw order: p pass, k check false, c contract false, u unreached, e checker error.
+Strip: TypeAlias = str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ColumnRates:
+    """Each rate over its own denominator; `end_to_end` over all draws. Checker errors are in none of them."""
+
+    reach: Rate
+    contract: Rate
+    """contract | reach"""
+    check: Rate
+    """check | contract, over draws with a check verdict"""
+    end_to_end: Rate
+    checker_errors: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawRates:
+    """Over items. `flip` is None at K = 1."""
+
+    first: Bounded
+    stable: Bounded
+    flip: Bounded | None
+    runner_error_items: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TagReport:
+    tag: str
+    columns: ColumnRates
+    draws: DrawRates
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArmReport:
+    arm: ArmName
+    endpoint: str
+    model: str | None
+    columns: ColumnRates
+    """Over all draws."""
+    first_columns: ColumnRates
+    """Over draw 0 alone."""
+    draws: DrawRates
+    reasons: Mapping[ColumnName, tuple[tuple[str, int], ...]]
+    """Per column the failing reasons with their counts, most frequent first; `checker:*` under check."""
+    tar_raw: Rate | None
+    """Items whose K extracted texts are identical; None at K = 1."""
+    tar_parsed: Rate | None
+    p50_ms: int | None
+    p95_ms: int | None
+    """None: more than one draw in twenty never arrived (infinitely slow), or nothing was drawn."""
+    tokens_in: int
+    tokens_out: int
+    served: tuple[tuple[str, int], ...]
+    """Served models with their counts."""
+    fingerprints: tuple[tuple[str, int], ...]
+    by_tag: tuple[TagReport, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfSide:
+    """One arm in one half, in the unit of the card's metric (items; draws under `mean`)."""
+
+    passed: int
+    scored: int
+    reasons: tuple[str, ...]
+    """Why this arm and half is invalid, in the order of the method; empty when valid."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfReport:
+    half: int
+    items: int
+    treatment: HalfSide
+    control: HalfSide
+    gap: Fraction | None
+    """treatment − control; None without a scored unit on both sides."""
+    lead_items: Fraction | None
+    """gap × items of the half."""
+    sign: int
+    paired_items: int
+    """Items fully scored in both arms."""
+    paired_sign: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """An item on which the arms differ: lost and gained by draw 0, broke and steadied by stable pass."""
+
+    kind: PairKind
+    item: str
+    control: Strip
+    treatment: Strip
+    column: ColumnName
+    """The first column in which the pair differs."""
+    reason: str | None
+    """The failing side's reason there (untrusted)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flip:
+    item: str
+    arm: ArmName
+    strip: Strip
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimitResult:
+    limit: Limit
+    state: LimitState
+    measured: Rate | Bounded | int | tuple[Fraction, Fraction] | None
+    """A rate, a count with bounds, milliseconds or a number of items, a difference (low, high) of rates; None: n/a."""
+    sentence: Sentence
+    already_at_base: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MarginBound:
+    """The lower one-sided 95 % bound of `not_behind` over all items."""
+
+    lower: float
+    mean: float
+    variance: float
+    items: int
+    margin: str
+    enough_items: int | None
+    """The least number of items at which the bound would hold with the same mean and variance; None: no number would."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What everything shown is derived from."""
+
+    outcome: Outcome
+    earned: bool
+    sign: int
+    """+1 treatment ahead, −1 control ahead, 0 whenever nothing is earned."""
+    half_signs: tuple[int, int] | None
+    breaks: tuple[Break, ...]
+    """All reasons, in the order of the method."""
+    notes: tuple[Break, ...] = ()
+    """Said, but held against nobody (under `not_behind`: gap below the floor, halves that disagree)."""
+    claim_met: bool | None = None
+    """None: no claim."""
+    bound: MarginBound | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    planned: int
+    sent: int
+    written: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Provenance:
+    """Where the numbers come from. Names only, never headers, addresses or keys."""
+
+    tool_version: str
+    commit: str | None = None
+    base: str | None = None
+    card_path: str = "card.yaml"
+    card_sha256: str | None = None
+    exam_id: str | None = None
+    question_digest: str | None = None
+    rows_sha256: str | None = None
+    started_at: str | None = None
+    duration_ms: int | None = None
+    runner: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """Non-default inputs of the run."""
+    record: Mapping[str, str] = field(default_factory=dict)
+    run_url: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    name: str
+    titles: tuple[Title, ...]
+    """Go before all else, in this order."""
+    items: int
+    draws: int
+    claim: str | None
+    metric: str | None
+    verdict: Verdict
+    heading: Sentence
+    """The outcome in plain words."""
+    todo: Sentence | None
+    """What to do: one sentence."""
+    callouts: tuple[Sentence, ...]
+    arms: tuple[ArmReport, ...]
+    """Control first where there are two; empty when nothing was drawn."""
+    moved: ColumnName | None
+    """The column that moved."""
+    halves: tuple[HalfReport, ...]
+    discordant: Mapping[ColumnName, tuple[int, int]]
+    """Per column (lost, gained) by draw 0, contract only where both reached, check only where both met the contract."""
+    pairs: tuple[Pair, ...]
+    flips: tuple[Flip, ...]
+    limits: tuple[LimitResult, ...]
+    counts: Counts
+    provenance: Provenance
+    gated: bool
+    """False: the card has neither claim nor limits, and the mark is neutral, never a pass."""
