@@ -1,0 +1,19 @@
+"""The command line: arguments in, one outermost handler, the only place that prints, exits and builds real collaborators."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code of its outcome."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments == ["--version"]:  # answered before anything is imported
+        from evalaction import __version__
+
+        sys.stdout.write(f"evalaction {__version__}\n")
+        return 0
+    from evalaction.cli.handler import run_command
+
+    return run_command(arguments)

@@ -1,0 +1,5 @@
+import sys
+
+from evalaction.cli import main
+
+sys.exit(main())

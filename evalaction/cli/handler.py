@@ -1,0 +1,64 @@
+"""The one outermost handler: exceptions become a sentence and an exit code, never a traceback for a mistake of the user."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import traceback
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from evalaction.cli.parser import Options, parse
+from evalaction.cli.world import World
+from evalaction.errors import EvalactionError, Outcome
+
+WORDS = {
+    Outcome.USAGE: "cannot start",
+    Outcome.UNREGISTERED: "not registered: something that was frozen has moved, nothing was drawn",
+    Outcome.INCONCLUSIVE: "inconclusive",
+    Outcome.NOT_RUN: "not run",
+    Outcome.INTERRUPTED: "interrupted",
+}
+
+
+class Command(Protocol):
+    """A module of `cli.commands`."""
+
+    def run(self, options: Options, world: World) -> int: ...
+
+
+def run_command(argv: Sequence[str], world: World | None = None) -> int:
+    """Parse, run, and translate what went wrong; argparse itself exits with 2 on a usage error."""
+    options = parse(argv)
+    world = world or World.real()
+    try:
+        command = cast("Command", importlib.import_module(f"evalaction.cli.commands.{options.command}"))
+        return command.run(options, world)
+    except EvalactionError as error:
+        explain(error, world)
+        return error.outcome.exit_code
+    except KeyboardInterrupt:
+        world.warn("evalaction: interrupted")
+        return Outcome.INTERRUPTED.exit_code
+    except BrokenPipeError:
+        # The reader of our output went away (`evalaction report RUN | head`): not a failure of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception as error:  # noqa: BLE001  a bug of ours must not look like a failed gate
+        world.warn(f"evalaction: internal error (3), this is a bug of ours: {type(error).__name__}")
+        world.warn(traceback.format_exc())
+        return Outcome.INTERNAL.exit_code
+
+
+def explain(error: EvalactionError, world: World) -> None:
+    """Print the outcome in words, the sentence, and any notes that carry the likely fix."""
+    from evalaction.report.encode import term
+
+    words = WORDS.get(error.outcome, error.outcome.value)
+    world.warn(f"evalaction: {words} ({error.outcome.exit_code})")
+    breaks = getattr(error, "breaks", ())
+    lines = [f"{item.code}: {''.join(str(getattr(p, 'text', p)) for p in item.sentence)}" for item in breaks]
+    for line in lines or [f"{error.code}: {error.sentence}"]:
+        world.warn("  " + term(line))
+    for note in getattr(error, "__notes__", ()):
+        world.warn("  " + term(note))

@@ -1,0 +1,130 @@
+"""Arguments of every command. The help of each fits a screen and shows an example."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalaction import __version__
+
+EXIT_CODES = """\
+exit codes: 0 pass, unchanged or registered · 1 fail · 2 usage · 3 a bug of ours · 4 something frozen moved
+            5 inconclusive · 6 secrets missing, not run · 7 unreachable · 130 interrupted"""
+
+FORMATS = ("text", "markdown", "summary", "json", "csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the user typed; fields a command does not have keep their defaults."""
+
+    command: str
+    card: Path = Path("card.yaml")
+    run: Path = Path()
+    run_dir: Path | None = None
+    resume: bool = False
+    rehearse: bool = False
+    synthetic: bool = False
+    ca_bundle: str | None = None
+    format: str = "text"
+    assume_lost: str = "0.03"
+    quiet: bool = False
+    keep: Path | None = None
+
+
+def parse(argv: Sequence[str]) -> Options:
+    """The options of one command line. argparse prints and exits with 2 where they are unusable."""
+    return Options(**vars(_parser().parse_args(argv)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="evalaction",
+        description="An honest verdict on a change to a prompt or to model routing.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"evalaction {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (words, example, fill) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=words,
+            description=words[0].upper() + words[1:] + ".",
+            epilog=f"example:\n  {example}\n\n{EXIT_CODES}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        fill(command)
+    return parser
+
+
+def _card(command: argparse.ArgumentParser) -> None:
+    command.add_argument("card", nargs="?", type=Path, default=Path("card.yaml"), help="path of the card (default: card.yaml)")
+
+
+def _ca_bundle(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--ca-bundle", metavar="FILE", help="certificates to trust instead of the built-in ones")
+
+
+def _probe(command: argparse.ArgumentParser) -> None:
+    _card(command)
+    _ca_bundle(command)
+
+
+def _plan(command: argparse.ArgumentParser) -> None:
+    _card(command)
+    command.add_argument(
+        "--assume-lost",
+        metavar="SHARE",
+        default="0.03",
+        help="share of draws that will not arrive, for the warning (default: 0.03)",
+    )
+
+
+def _run(command: argparse.ArgumentParser) -> None:
+    _card(command)
+    command.add_argument("--run-dir", type=Path, metavar="DIR", help="where the run is written (default: runs/NAME-TIME)")
+    command.add_argument("--resume", action="store_true", help="add the missing draws of the unsealed run in --run-dir")
+    command.add_argument("--rehearse", action="store_true", help="uncommitted files, any machine, unsealed; never a result")
+    command.add_argument("--synthetic", action="store_true", help="let a scripted endpoint be judged; the report stays SYNTHETIC")
+    command.add_argument("--quiet", action="store_true", help="no progress")
+    _ca_bundle(command)
+
+
+def _folder(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+
+
+def _report(command: argparse.ArgumentParser) -> None:
+    _folder(command)
+    command.add_argument("--format", choices=FORMATS, default="text", help="what to print (default: text)")
+
+
+def _demo(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--keep", type=Path, metavar="DIR", help="keep the demo repository and its run in this new folder")
+
+
+def _nothing(_command: argparse.ArgumentParser) -> None:
+    pass
+
+
+Fill = Callable[[argparse.ArgumentParser], None]
+COMMANDS: dict[str, tuple[str, str, Fill]] = {
+    "lock": ("write the hashes of exam and checkers into the card", "evalaction lock eval/card.yaml && git commit -a", _card),
+    "verify": ("check card, exam and files against the commit; offline", "evalaction verify eval/card.yaml", _card),
+    "probe": (
+        "send one fixed prompt, not of the exam, to each endpoint; never a result",
+        "evalaction probe eval/card.yaml",
+        _probe,
+    ),
+    "plan": ("show calls, tokens, cost, time and halves; offline", "evalaction plan eval/card.yaml", _plan),
+    "run": ("draw, judge and report", "EVAL_URL=http://127.0.0.1:8080 evalaction run eval/card.yaml", _run),
+    "score": ("derive every file of a run again from its rows; offline", "evalaction score runs/support-triage-1", _folder),
+    "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
+    "selfcheck": ("run the fixtures of the three protocols; no socket, no key", "evalaction selfcheck", _nothing),
+    "demo": ("lock, commit and judge a small exam against a scripted endpoint", "evalaction demo", _demo),
+}

@@ -1,0 +1,34 @@
+"""The outside world as one value, built once: every command is handed it, so tests patch nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Environment variables, standard streams and the folder that relative paths start from."""
+
+    environ: Mapping[str, str] = field(repr=False)
+    out: TextIO
+    err: TextIO
+    cwd: Path
+
+    @classmethod
+    def real(cls) -> World:
+        for stream in (sys.stdout, sys.stderr):
+            # A console that cannot print a character gets its escape, not a crash.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # real streams are TextIOWrapper
+        return cls(environ=dict(os.environ), out=sys.stdout, err=sys.stderr, cwd=Path.cwd())
+
+    def say(self, text: str = "") -> None:
+        self.out.write(text + "\n")
+
+    def warn(self, text: str) -> None:
+        self.err.write(text + "\n")
+        self.err.flush()

@@ -1,0 +1,194 @@
+"""What a run will cost and whether it can speak at all, from the card and the exam, before any call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+from evalaction.errors import InconclusiveError, UsageError
+from evalaction.method.card import Card, Endpoint
+from evalaction.method.halves import half_of
+from evalaction.method.records import ArmName
+
+CONFIDENCE = Fraction(99, 100)
+"""How sure the number of items to add makes both halves large enough: a new id falls in either half like a fair coin."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArmCost:
+    """The worst case of one arm over all its draws."""
+
+    arm: ArmName
+    endpoint: str
+    calls: int
+    input_tokens: int
+    """At most one token a byte of the request body."""
+    output_tokens: int | None
+    """max_tokens for every draw; None: the card sets no bound."""
+    usd: Fraction | None
+    """None: the card names no price, or no bound on the output."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    items: int
+    draws: int
+    costs: tuple[ArmCost, ...]
+    halves: tuple[int, int] | None
+    """Items per half; None with one arm."""
+    floor: int | None
+    """Items that each half needs; None without a claim that reads halves."""
+    add_items: int
+    """How many items to add so that both halves reach the floor with 99 % certainty; 0 when they do."""
+    slots: int
+    timeout_ms: int
+    per_minute: int | None
+    deadline_ms: int
+
+    @property
+    def calls(self) -> int:
+        return sum(cost.calls for cost in self.costs)
+
+    @property
+    def tokens(self) -> int | None:
+        """Worst case of input and output together; None when one arm has no bound on its output."""
+        total = 0
+        for cost in self.costs:
+            if cost.output_tokens is None:
+                return None
+            total += cost.input_tokens + cost.output_tokens
+        return total
+
+    @property
+    def usd(self) -> Fraction | None:
+        total = Fraction(0)
+        for cost in self.costs:
+            if cost.usd is None:
+                return None
+            total += cost.usd
+        return total
+
+    def seconds(self, reply_ms: int) -> Fraction:
+        """Wall time if every reply takes `reply_ms`: slots in turns, or the pace, whichever is slower."""
+        turns = -(-self.calls // self.slots)
+        paced = Fraction(60 * max(self.calls - 1, 0), self.per_minute) if self.per_minute else Fraction(0)
+        return max(Fraction(turns * reply_ms, 1000), paced + Fraction(reply_ms, 1000))
+
+
+def plan_run(card: Card, ids: Sequence[str], request_bytes: Mapping[ArmName, Sequence[int]]) -> Plan:
+    """Plan a run of `card` over items `ids`; `request_bytes` holds per arm the size of each item's request body."""
+    halves = _halves(card, ids)
+    floor = card.sign.min_items_per_half if card.sign and card.sign.claim != "none" else None
+    return Plan(
+        items=len(ids),
+        draws=card.draws.count,
+        costs=tuple(_cost(card, arm, sizes) for arm, sizes in request_bytes.items()),
+        halves=halves,
+        floor=floor,
+        add_items=items_to_add(halves, floor) if halves and floor else 0,
+        slots=card.pace.concurrency,
+        timeout_ms=card.draws.timeout_ms,
+        per_minute=card.pace.per_minute,
+        deadline_ms=card.pace.deadline_ms,
+    )
+
+
+def _halves(card: Card, ids: Sequence[str]) -> tuple[int, int] | None:
+    if card.sign is None:
+        return None
+    ones = sum(half_of(item, card.sign.seed) for item in ids)
+    return len(ids) - ones, ones
+
+
+def max_output_tokens(endpoint: Endpoint) -> int | None:
+    """The card's own bound on the tokens of one reply, under any of the names the providers use."""
+    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+        bound = endpoint.params.get(name)
+        if isinstance(bound, int) and not isinstance(bound, bool):
+            return bound
+    return 0 if endpoint.api == "scripted" else None
+
+
+def _cost(card: Card, arm: ArmName, sizes: Sequence[int]) -> ArmCost:
+    endpoint = card.endpoints[card.arms[arm].endpoint]
+    calls = len(sizes) * card.draws.count
+    input_tokens = sum(sizes) * card.draws.count
+    bound = max_output_tokens(endpoint)
+    output_tokens = None if bound is None else bound * calls
+    usd = None
+    if endpoint.api == "scripted":
+        usd = Fraction(0)
+    elif endpoint.price and output_tokens is not None:
+        usd = (endpoint.price.input.value * input_tokens + endpoint.price.output.value * output_tokens) / 1_000_000
+    return ArmCost(arm=arm, endpoint=endpoint.name, calls=calls, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
+
+
+def items_to_add(halves: tuple[int, int], floor: int) -> int:
+    """The least number of new items after which both halves hold `floor` items with probability 0.99 or more.
+
+    Each new id falls in half 0 or 1 with probability ½ (binomial, exact).
+    """
+    need = [max(floor - size, 0) for size in halves]
+    if not any(need):
+        return 0
+    added = sum(need)
+    while Fraction(sum(comb(added, k) for k in range(need[0], added - need[1] + 1)), 2**added) < CONFIDENCE:
+        added += 1
+    return added
+
+
+def lost_items(share: Fraction, draws: int) -> Fraction:
+    """Expected share of items that lose at least one of `draws` draws when each is lost with probability `share`."""
+    return 1 - (1 - share) ** draws
+
+
+def check_budget(card: Card, plan: Plan) -> None:
+    """Raise UsageError when the worst case does not fit the card's budget or allowance; names the largest K that fits."""
+    for field, allowed, planned, unit in _bounds(card, plan):
+        if planned is None:
+            raise UsageError(
+                f"{field} cannot be held: the worst case is unknown. Give every endpoint of an arm "
+                f"`max_tokens` in its params{' and a `price`' if unit == 'USD' else ''}.",
+                code="budget",
+            )
+        if planned > allowed:
+            fits = int(allowed * plan.draws / planned)
+            remedy = f"The largest draws.count that fits is {fits}." if fits else "Not even one draw of every item fits."
+            raise UsageError(
+                f"{field} is {_amount(allowed, unit)} and the worst case of this run is {_amount(planned, unit)}. {remedy}",
+                code="budget",
+            )
+
+
+def _bounds(card: Card, plan: Plan) -> list[tuple[str, Fraction, Fraction | None, str]]:
+    bounds: list[tuple[str, Fraction, Fraction | None, str]] = []
+    if card.budget.calls is not None:
+        bounds.append(("budget.calls", Fraction(card.budget.calls), Fraction(plan.calls), "calls"))
+    if card.record and card.record.allowance is not None:
+        bounds.append(("record.allowance", Fraction(card.record.allowance), Fraction(plan.calls), "calls"))
+    if card.budget.tokens is not None:
+        tokens = plan.tokens
+        bounds.append(("budget.tokens", Fraction(card.budget.tokens), None if tokens is None else Fraction(tokens), "tokens"))
+    if card.budget.usd is not None:
+        bounds.append(("budget.usd", card.budget.usd.value, plan.usd, "USD"))
+    return bounds
+
+
+def _amount(number: Fraction, unit: str) -> str:
+    # Rounded up, so that a refused amount never reads like one that fits.
+    if unit == "USD":
+        cents = -(-number.numerator * 10_000 // number.denominator)
+        return f"USD {cents / 10_000:.4f}".rstrip("0").rstrip(".")
+    return f"{int(number):,} {unit}"
+
+
+def check_halves(plan: Plan) -> None:
+    """Raise InconclusiveError when a half is below the card's floor: the sign could not be earned whatever the replies are."""
+    if plan.add_items and plan.halves:
+        raise InconclusiveError(
+            f"half 0 has {plan.halves[0]} items and half 1 has {plan.halves[1]}, but a sign needs {plan.floor} in each: "
+            f"add {plan.add_items} items (both halves are then large enough in 99 of 100 cases), or claim `none`.",
+            code="below_min_items",
+        )
