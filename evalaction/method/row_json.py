@@ -1,0 +1,95 @@
+"""A row as the JSON object of its line in `rows.jsonl`, and back. Null fields are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from evalaction.method.records import ARMS, Columns, Row, Usage
+
+_TEXT, _COUNT, _FLAG = (str,), (int,), (bool,)
+_LIMIT = 1 << 32
+_FIELDS: Mapping[str, tuple[type, ...]] = {
+    "index": _COUNT,
+    "item": _TEXT,
+    "arm": _TEXT,
+    "draw": _COUNT,
+    "half": _COUNT,
+    "request_sha256": _TEXT,
+    "endpoint": _TEXT,
+    "started_at": _TEXT,
+    "ms": _COUNT,
+    "status": _COUNT,
+    "reach": _FLAG,
+    "reach_reason": _TEXT,
+    "contract": _FLAG,
+    "contract_reason": _TEXT,
+    "check": _FLAG,
+    "check_reason": _TEXT,
+    "verdict": _TEXT,
+    "text_sha256": _TEXT,
+    "parsed_sha256": _TEXT,
+    "raw_head": _TEXT,
+    "error_head": _TEXT,
+    "finish_reason": _TEXT,
+    "usage": (dict,),
+    "served_model": _TEXT,
+    "fingerprint": _TEXT,
+    "response_id": _TEXT,
+    "body_sha256": _TEXT,
+    "cache_hit": _TEXT,
+    "retry_after": _TEXT,
+    "trace": (dict, list, str, int, float, Decimal, bool),
+}
+_COLUMNS = ("reach", "reach_reason", "contract", "contract_reason", "check", "check_reason")
+_REQUIRED = frozenset(
+    {"index", "item", "arm", "draw", "half", "request_sha256", "endpoint", "started_at", "ms", "reach", "verdict"}
+)
+_ROW_ONLY = tuple(name for name in _FIELDS if name not in {*_COLUMNS, "verdict", "usage"})
+_USAGE = ("input", "output")
+
+
+def row_to_json(row: Row) -> dict[str, Any]:
+    """The object of one line, its fields in their documented order."""
+    columns = row.columns
+    usage = {name: tokens for name in _USAGE if (tokens := getattr(row.usage, name)) is not None}
+    values: dict[str, Any] = {}
+    for name in _FIELDS:
+        if name in _COLUMNS:
+            value = getattr(columns, name)
+        elif name == "usage":
+            value = usage or None
+        else:
+            value = getattr(row, name)
+        if value is not None:
+            values[name] = value
+    return values
+
+
+def row_from_json(obj: object) -> Row:
+    """The row of one line. Raises ValueError naming a field that is missing, unknown, of a wrong type or contradicted."""
+    if type(obj) is not dict:
+        raise ValueError("a row is a JSON object")
+    for name, value in obj.items():
+        types = _FIELDS.get(name)
+        if types is None:
+            raise ValueError(f"unknown field {name!r}")
+        if type(value) not in types or (types is _COUNT and not 0 <= value < _LIMIT):
+            raise ValueError(f"field {name!r} has a wrong value")
+    if not obj.keys() >= _REQUIRED:
+        raise ValueError(f"missing field {min(_REQUIRED - obj.keys())!r}")
+    if obj["arm"] not in ARMS or obj["half"] > 1:
+        raise ValueError(f"no such arm or half: {obj['arm']!r}, {obj['half']}")
+    columns = Columns(**{name: obj[name] for name in _COLUMNS if name in obj})
+    if columns.verdict != obj["verdict"]:
+        raise ValueError(f"the columns say {columns.verdict}, the field 'verdict' says {obj['verdict']!r}")
+    fields = {name: obj[name] for name in _ROW_ONLY if name in obj}
+    return Row(columns=columns, usage=_usage(obj["usage"]) if "usage" in obj else Usage(), **fields)
+
+
+def _usage(obj: dict[str, Any]) -> Usage:
+    for name, tokens in obj.items():
+        if name not in _USAGE or type(tokens) is not int or tokens < 0:
+            raise ValueError(f"field 'usage' has a wrong part {name!r}")
+    return Usage(**obj)
