@@ -1,0 +1,77 @@
+"""One sitting of a run from the empty folder, or from an unsealed one, to its seal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalaction.engine.folder import ROWS, clear, create, locked
+from evalaction.engine.interruption import interruptible
+from evalaction.engine.journal import Journal
+from evalaction.engine.manifest import Manifest, read_manifest, write_manifest
+from evalaction.engine.pace import Clock
+from evalaction.engine.pause import Pause, read_pause, remove_pause, write_pause
+from evalaction.engine.readback import tail_of
+from evalaction.engine.resume import refuse_changed, repair
+from evalaction.engine.run import Drawn, Job, run_draws
+from evalaction.errors import UsageError
+from evalaction.method.report import Counts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sitting:
+    """A run folder and what is to be drawn into it."""
+
+    folder: Path
+    manifest: Manifest
+    job: Job
+    resume: bool = False
+
+
+async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
+    """Draw and seal. A run that a deadline or a signal ended stays unsealed and can be resumed; a sealed one has nothing left.
+
+    Raises UsageError (folder in use, second writer, full disk) and UnregisteredError (a resumed run whose inputs differ).
+    """
+    folder = sitting.folder
+    if not sitting.resume:
+        create(folder)
+    with locked(folder):
+        if sitting.resume:
+            held = read_manifest(folder)
+            refuse_changed(held, sitting.manifest)
+            if (folder / ROWS).exists() and (seal := tail_of(folder).seal):
+                counts = Counts(planned=seal.planned, sent=seal.sent, written=seal.written)
+                return Drawn(ended="unreachable" if seal.ended == "unreachable" else "complete", counts=counts, too_long_ms=0)
+            done = repair(folder, sitting.job.grid) if (folder / ROWS).exists() else []
+            before = read_pause(folder)
+            sent = max(len(done), before.sent if before else 0)
+            job = replace(sitting.job, done=done, sent_before=sent)
+            return await _draw(folder, job, before.ms if before else 0, clock, progress)
+        clear(folder)
+        write_manifest(folder, sitting.manifest)
+        return await _draw(folder, sitting.job, 0, clock, progress)
+
+
+async def _draw(folder: Path, job: Job, ms_before: int, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
+    start = clock.now()
+
+    def spent() -> int:
+        return ms_before + round((clock.now() - start) * 1000)
+
+    with Journal(folder, written=len(job.done)) as journal, interruptible() as interruption:
+        try:
+            drawn = await run_draws(job, journal, clock=clock, interruption=interruption, progress=progress)
+            if drawn.ended in {"complete", "unreachable"}:
+                counts = drawn.counts
+                journal.seal(planned=counts.planned, sent=counts.sent, ended=drawn.ended, ms=spent())
+                remove_pause(folder)
+            else:
+                journal.sync()
+                write_pause(folder, Pause(ended=drawn.ended, sent=drawn.counts.sent, ms=spent()))
+        except UsageError as error:
+            if error.code == "disk":
+                write_pause(folder, Pause(ended="disk", sent=journal.written, ms=spent()), strict=False)
+            raise
+    return drawn

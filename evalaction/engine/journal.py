@@ -1,0 +1,131 @@
+"""The journal of a run: `rows.jsonl`, one whole line per finished draw, with the kept texts beside it and a seal at its end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from evalaction.engine.folder import ROWS, TEXTS, sync_folder
+from evalaction.errors import UsageError
+
+
+def line_of(value: Mapping[str, Any]) -> bytes:
+    """One JSON line; text that UTF-8 cannot hold (a lone surrogate) is written as its escape."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+class Journal:
+    """Appends to a locked run folder. Every line is handed to the kernel before `add` returns, so a killed process loses none."""
+
+    def __init__(self, folder: Path, *, written: int = 0) -> None:
+        """Open `rows.jsonl` for appending after `written` rows. Raises UsageError when the folder cannot be written."""
+        self.written = written
+        self.sealed = False
+        self._folder = folder
+        self._digest = hashlib.sha256()
+        self._texts: _File | None = None
+        self._rows = _File(folder / ROWS)
+        try:
+            with (folder / ROWS).open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    self._digest.update(chunk)
+            sync_folder(folder)
+        except OSError as error:
+            self._rows.close()
+            raise _refusal(folder / ROWS, error, written) from error
+
+    def add(self, row: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> None:
+        """Append one finished draw, its text first, so that no row ever lacks it.
+
+        Raises UsageError when the disk refuses; the files then end with the last whole line and the run stays unsealed.
+        """
+        if self.sealed:
+            raise ValueError("the journal is sealed")
+        line = line_of(row)
+        if text is not None:
+            if self._texts is None:
+                self._texts = _File(self._folder / TEXTS)
+            self._append(self._texts, line_of(text))
+        self._append(self._rows, line)
+        self._digest.update(line)
+        self.written += 1
+
+    def seal(self, *, planned: int, sent: int, ended: str, ms: int) -> None:
+        """Append the last line: the sha256 of every byte before it and the counts. Raises UsageError as `add` does."""
+        self.sync()
+        counts = {"planned": planned, "sent": sent, "written": self.written, "ended": ended, "ms": ms}
+        self._append(self._rows, line_of({"seal": {"sha256": self._digest.hexdigest(), **counts}}))
+        self.sealed = True
+        self.sync()
+
+    def sync(self) -> None:
+        """Force everything written so far to the disk. Raises UsageError when the disk refuses."""
+        for file in (self._texts, self._rows):
+            if file is not None:
+                try:
+                    file.sync()
+                except OSError as error:
+                    raise _refusal(file.path, error, self.written) from error
+
+    def close(self) -> None:
+        for file in (self._texts, self._rows):
+            if file is not None:
+                file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _append(self, file: _File, line: bytes) -> None:
+        try:
+            file.append(line)
+        except OSError as error:
+            raise _refusal(file.path, error, self.written) from error
+
+
+class _File:
+    """An append-only file of whole lines: a line that does not fit is taken back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            raise _refusal(path, error, 0) from error
+        self._size = os.fstat(self._handle).st_size
+
+    def append(self, line: bytes) -> None:
+        rest = memoryview(line)
+        try:
+            while rest:
+                rest = rest[os.write(self._handle, rest) :]
+        except OSError:
+            os.ftruncate(self._handle, self._size)
+            raise
+        self._size += len(line)
+
+    def sync(self) -> None:
+        os.fsync(self._handle)
+
+    def close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def _refusal(path: Path, error: OSError, kept: int) -> UsageError:
+    return UsageError(
+        f"{path} cannot be written: {error.strerror}; {kept} rows are kept and nothing was overwritten. "
+        "Make room, then finish the run with --resume.",
+        code="disk",
+    )

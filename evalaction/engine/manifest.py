@@ -1,0 +1,207 @@
+"""`manifest.json`: what a run was asked, by whom it was frozen and where it ran; enough to score its rows offline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalaction.engine.fields import Fields
+from evalaction.engine.folder import MANIFEST, write_whole
+from evalaction.errors import Outcome, SourceError, UsageError
+from evalaction.method.canonical import Json
+from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
+from evalaction.method.strict_json import loads
+
+FORMAT = "evalaction/manifest/1"
+MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArmRecord:
+    """What one arm asked: names and digests, never an address, a header or a key."""
+
+    arm: ArmName
+    endpoint: str
+    api: str
+    model: str | None
+    requests_sha256: str
+    """One digest over the request digests of all items, in exam order."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """A run that ended before its first call, and why (`unchanged`, `registered`, or a refusal)."""
+
+    outcome: Outcome
+    reason: Break
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest:
+    tool_version: str
+    started_at: str
+    """UTC, ISO 8601 with Z."""
+    card_path: str
+    card_text: str
+    """The question's card as it stands in git: a parsed 0.020 would be gone."""
+    card_sha256: str
+    commit: str | None
+    parents: tuple[str, ...] = ()
+    base: str | None = None
+    exam_sha256: str
+    ids_sha256: str
+    checker_sha256: str | None = None
+    question_digest: str
+    items: tuple[tuple[str, tuple[str, ...]], ...]
+    """(id, tags), in exam order."""
+    arms: tuple[ArmRecord, ...]
+    """Treatment first."""
+    planned: int
+    runner: Mapping[str, str] = field(default_factory=dict)
+    record: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """Inputs of the run that are not the default."""
+    rehearsal: bool = False
+    synthetic: bool = False
+    run_url: str | None = None
+    ended: Ended | None = None
+    """None: the run was drawn."""
+
+
+def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
+    """The JSON object of a manifest; absent values are left out."""
+    value: dict[str, Json | None] = {
+        "format": FORMAT,
+        "tool_version": manifest.tool_version,
+        "started_at": manifest.started_at,
+        "commit": manifest.commit,
+        "parents": list(manifest.parents),
+        "base": manifest.base,
+        "question_digest": manifest.question_digest,
+        "card": {"path": manifest.card_path, "sha256": manifest.card_sha256, "text": manifest.card_text},
+        "exam": {"sha256": manifest.exam_sha256, "ids_sha256": manifest.ids_sha256}
+        | _given("checker_sha256", manifest.checker_sha256),
+        "arms": [_arm_to_json(arm) for arm in manifest.arms],
+        "planned": manifest.planned,
+        "runner": dict(manifest.runner),
+        "record": dict(manifest.record),
+        "inputs": dict(manifest.inputs),
+        "rehearsal": manifest.rehearsal,
+        "synthetic": manifest.synthetic,
+        "run_url": manifest.run_url,
+        "ended": _ended_to_json(manifest.ended),
+        "items": [[item, list(tags)] for item, tags in manifest.items],
+    }
+    return {key: held for key, held in value.items() if held is not None}
+
+
+def manifest_from_json(value: Json, *, file: str = MANIFEST) -> Manifest:
+    """Read a manifest strictly: every field typed, none unknown. Raises SourceError."""
+    top = Fields(value, file=file)
+    if top.text("format") != FORMAT:
+        raise SourceError(f"This manifest is not in the form {FORMAT}; read it with the version that wrote it.", file=file)
+    card, exam = top.part("card"), top.part("exam")
+    items = tuple(item.pair_of_texts() for item in top.parts("items"))
+    manifest = Manifest(
+        tool_version=top.text("tool_version"),
+        started_at=top.text("started_at"),
+        commit=top.maybe_text("commit"),
+        parents=top.texts("parents"),
+        base=top.maybe_text("base"),
+        question_digest=top.digest("question_digest"),
+        card_path=card.text("path"),
+        card_sha256=card.digest("sha256"),
+        card_text=card.text("text"),
+        exam_sha256=exam.digest("sha256"),
+        ids_sha256=exam.digest("ids_sha256"),
+        checker_sha256=exam.maybe_text("checker_sha256"),
+        arms=tuple(_arm_from_json(arm) for arm in top.parts("arms")),
+        planned=top.count("planned"),
+        runner=top.mapping("runner"),
+        record=top.mapping("record"),
+        inputs=top.mapping("inputs"),
+        rehearsal=top.flag("rehearsal"),
+        synthetic=top.flag("synthetic"),
+        run_url=top.maybe_text("run_url"),
+        ended=_ended_from_json(top.maybe_part("ended")),
+        items=items,
+    )
+    for part in (top, card, exam):
+        part.nothing_else()
+    _cross_check(manifest, file)
+    return manifest
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write `manifest.json`, indented for people. Raises UsageError when the disk refuses."""
+    text = json.dumps(manifest_to_json(manifest), indent=1) + "\n"
+    write_whole(folder / MANIFEST, text.encode())
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Raises UsageError when there is none, SourceError when it is not one of ours."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{path} is larger than 64 MiB; it is no manifest of this tool.", code="run_dir")
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{folder} is not a run folder: manifest.json {error.strerror}.", code="run_dir") from error
+    try:
+        value = loads(data.decode())
+    except ValueError as error:
+        raise SourceError(f"This manifest is not strict JSON: {error}.", file=str(path)) from error
+    return manifest_from_json(value, file=str(path))
+
+
+def _given(key: str, value: str | None) -> dict[str, Json]:
+    return {} if value is None else {key: value}
+
+
+def _arm_to_json(arm: ArmRecord) -> Json:
+    names = {"arm": arm.arm, "endpoint": arm.endpoint, "api": arm.api, "requests_sha256": arm.requests_sha256}
+    return names | _given("model", arm.model)
+
+
+def _arm_from_json(part: Fields) -> ArmRecord:
+    name = part.one_of("arm", ARMS)
+    arm = ArmRecord(
+        arm="treatment" if name == "treatment" else "control",
+        endpoint=part.text("endpoint"),
+        api=part.text("api"),
+        model=part.maybe_text("model"),
+        requests_sha256=part.digest("requests_sha256"),
+    )
+    part.nothing_else()
+    return arm
+
+
+def _ended_to_json(ended: Ended | None) -> Json:
+    if ended is None:
+        return None
+    sentence: list[Json] = [{"quoted": part.text} if isinstance(part, Quoted) else part for part in ended.reason.sentence]
+    return {"outcome": ended.outcome.value, "code": ended.reason.code, "sentence": sentence}
+
+
+def _ended_from_json(part: Fields | None) -> Ended | None:
+    if part is None:
+        return None
+    outcome = Outcome(part.one_of("outcome", [outcome.value for outcome in Outcome]))
+    ended = Ended(outcome=outcome, reason=Break(part.text("code"), _sentence(part)))
+    part.nothing_else()
+    return ended
+
+
+def _sentence(part: Fields) -> Sentence:
+    return tuple(said if isinstance(said, str) else Quoted(said.text("quoted")) for said in part.texts_or_parts("sentence"))
+
+
+def _cross_check(manifest: Manifest, file: str) -> None:
+    names = [arm.arm for arm in manifest.arms]
+    ids = [item for item, _ in manifest.items]
+    if names not in (["treatment"], ["treatment", "control"]):
+        raise SourceError("The arms of a manifest are treatment, or treatment and control.", file=file)
+    if not ids or len(set(ids)) != len(ids):
+        raise SourceError("The items of a manifest have unique ids, and there is at least one.", file=file)

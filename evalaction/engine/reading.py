@@ -1,0 +1,47 @@
+"""Rows of a journal as records, each checked against its place in the planned order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from evalaction.engine.grid import Grid
+from evalaction.engine.readback import lines_of, refuse_inner_seal
+from evalaction.errors import SourceError
+from evalaction.method.records import Row
+from evalaction.method.row_json import row_from_json
+from evalaction.method.tally import GridError
+
+
+def rows_of(path: Path, grid: Grid, *, end: int) -> Iterator[Row]:
+    """Every row of the first `end` bytes of a journal.
+
+    Raises SourceError for a line that is no row, GridError for one that the grid has no place for or that is there twice,
+    UnregisteredError when a seal is not the last line.
+    """
+    return (row for _, row in placed_rows(path, grid, end=end))
+
+
+def placed_rows(path: Path, grid: Grid, *, end: int) -> Iterator[tuple[int, Row]]:
+    """The same with the byte offset of each row's line."""
+    seen = bytearray(len(grid))
+    for number, (offset, line) in enumerate(lines_of(path, end=end), start=1):
+        refuse_inner_seal(line, path)
+        try:
+            row = row_from_json(json.loads(line))
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise SourceError(f"This line is not a row of this tool: {error}.", file=str(path), line=number) from error
+        _place(row, grid, seen)
+        yield offset, row
+
+
+def _place(row: Row, grid: Grid, seen: bytearray) -> None:
+    if not 0 <= row.index < len(grid):
+        raise GridError(f"row {row.index} is outside the grid of {len(grid)} draws", code="unknown_draw")
+    planned = grid.at(row.index)
+    if (row.item, row.arm, row.draw) != (grid.ids[planned.item], planned.arm, planned.draw):
+        raise GridError(f"row {row.index} is not the draw that was planned there", code="wrong_index")
+    if seen[row.index]:
+        raise GridError(f"draw {row.index} is there twice; a draw is never replaced", code="duplicate_draw")
+    seen[row.index] = 1

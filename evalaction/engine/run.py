@@ -1,0 +1,224 @@
+"""Drawing: every planned draw once, by slots with one connection each; finished draws are judged and written as they come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evalaction.engine.gate import FirstDraws
+from evalaction.engine.grid import Grid, Planned
+from evalaction.engine.interruption import Interruption
+from evalaction.engine.journal import Journal
+from evalaction.engine.pace import Clock, Pacer
+from evalaction.engine.rows import Judged, RowMaker
+from evalaction.errors import Interrupted
+from evalaction.method.card import Pace
+from evalaction.method.facts import Ended
+from evalaction.method.records import ArmName, Completion, Item
+from evalaction.method.report import Counts
+from evalaction.method.row_json import row_to_json
+
+GRACE_S = 5.0  # a cancelled workflow kills the process 7.5 seconds after its first signal
+SYNC_S = 5.0
+SCRIBES = 16  # draws judged at the same time; the checks bound their own workers
+
+
+class Slot(Protocol):
+    """One connection of one endpoint; sends one request at a time."""
+
+    async def send(self, call: Any, /) -> Completion: ...
+
+    async def close(self) -> None: ...
+
+
+class Surface(Protocol):
+    """An endpoint that can open slots."""
+
+    def slot(self) -> Slot: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Route:
+    """Where one arm's draws go: the surface's name and what is sent for (item position, draw index)."""
+
+    endpoint: str
+    call: Callable[[int, int], Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """Everything a run needs to draw. `done` holds the rows a resumed run already has: (index, reached)."""
+
+    grid: Grid
+    items: Sequence[Item]
+    routes: Mapping[ArmName, Route]
+    surfaces: Mapping[str, Surface]
+    judge: Callable[[Item, Completion], Awaitable[Judged]]
+    rows: RowMaker
+    pace: Pace
+    done: Collection[tuple[int, bool]] = ()
+    sent_before: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """How the drawing ended; only `complete` and `unreachable` may be sealed."""
+
+    ended: Ended
+    counts: Counts
+    too_long_ms: int
+    """The longest Retry-After that was not waited for; 0: none."""
+
+
+async def run_draws(
+    job: Job, journal: Journal, *, clock: Clock, interruption: Interruption, progress: Callable[[Counts], None]
+) -> Drawn:
+    """Draw what the grid still lacks and append each finished draw to the journal.
+
+    Raises UsageError when the disk refuses a row. An interruption ends it with `interrupted`: draws that finish within the
+    grace are written, the others are dropped unrecorded.
+    """
+    return await _Run(job, journal, clock, interruption, progress).drive()
+
+
+def refuse_interrupted(drawn: Drawn, resume: str) -> None:
+    """Raise Interrupted where a signal ended the drawing; `resume` is the run folder to name."""
+    if drawn.ended == "interrupted":
+        counts = drawn.counts
+        raise Interrupted(
+            f"Interrupted: {counts.written} of {counts.planned} draws are on disk and the run is unsealed; "
+            f"finish it with --resume {resume}."
+        )
+
+
+class _Run:
+    def __init__(
+        self, job: Job, journal: Journal, clock: Clock, interruption: Interruption, progress: Callable[[Counts], None]
+    ) -> None:
+        self._job = job
+        self._journal = journal
+        self._clock = clock
+        self._interruption = interruption
+        self._progress = progress
+        self._pacer = Pacer(job.pace, clock)
+        self._gate = FirstDraws(job.grid.arms, len(job.grid.ids))
+        self._opened = asyncio.Event()
+        self._claims = self._missing()
+        self._sent = job.sent_before
+        self._ended: Ended = "complete"
+        self._stopping = False
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._queue: asyncio.Queue[tuple[Planned, Completion]] = asyncio.Queue(max(job.pace.concurrency, SCRIBES))
+        self._synced = clock.now()
+
+    def _missing(self) -> Iterator[Planned]:
+        held = bytearray(len(self._job.grid))
+        for index, reached in self._job.done:
+            held[index] = 1
+            planned = self._job.grid.at(index)
+            self._gate.finished(planned.arm, planned.draw, reached=reached)
+        return (self._job.grid.at(index) for index in range(len(held)) if not held[index])
+
+    def _counts(self) -> Counts:
+        return Counts(planned=len(self._job.grid), sent=self._sent, written=self._journal.written)
+
+    async def drive(self) -> Drawn:
+        self._look_at_gate()
+        slots = min(self._job.pace.concurrency, len(self._job.grid))
+        try:
+            async with asyncio.TaskGroup() as group:
+                scribes = [group.create_task(self._scribe()) for _ in range(min(SCRIBES, slots))]
+                workers = [group.create_task(self._slot(number)) for number in range(slots)]
+                watch = group.create_task(self._watch([*workers, *scribes]))
+                await asyncio.wait(workers)
+                written = group.create_task(self._queue.join())
+                await asyncio.wait((written, watch), return_when=asyncio.FIRST_COMPLETED)
+                for task in (written, watch, *scribes):
+                    task.cancel()
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+        counts = self._counts()
+        if counts.written == counts.planned:  # the signal came too late to change anything
+            self._ended = "complete" if self._gate.open else "unreachable"
+        return Drawn(ended=self._ended, counts=counts, too_long_ms=self._pacer.too_long_ms)
+
+    async def _slot(self, number: int) -> None:
+        """Claim the next draw, wait for its turn, send it, hand it on; until there is none or the run stops."""
+        slots: dict[str, Slot] = {}
+        me = asyncio.current_task()
+        assert me is not None
+        try:
+            for planned in self._claims:
+                self._waiting.add(me)
+                if planned.draw and not self._opened.is_set():
+                    await self._opened.wait()
+                in_time = await self._pacer.turn(number)
+                self._waiting.discard(me)
+                if not in_time:
+                    self._stop("deadline")
+                if self._stopping:
+                    return
+                route = self._job.routes[planned.arm]
+                slot = slots.get(route.endpoint)
+                if slot is None:
+                    slot = slots[route.endpoint] = self._job.surfaces[route.endpoint].slot()
+                self._sent += 1
+                completion = await slot.send(route.call(planned.item, planned.draw))
+                self._arrived(planned, completion)
+                await self._queue.put((planned, completion))
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+        finally:
+            for slot in slots.values():
+                await slot.close()
+
+    def _arrived(self, planned: Planned, completion: Completion) -> None:
+        if completion.retry_after_ms is not None and completion.reason is not None:
+            self._pacer.hold(completion.retry_after_ms)
+        if planned.draw == 0 or not self._gate.open:
+            self._gate.finished(planned.arm, planned.draw, reached=completion.reason is None)
+            self._look_at_gate()
+
+    def _look_at_gate(self) -> None:
+        if self._gate.dead:
+            self._stop("unreachable")
+        if self._gate.open:
+            self._opened.set()
+
+    def _stop(self, ended: Ended) -> None:
+        """Send nothing more; the first reason stands. Draws in flight may finish."""
+        if not self._stopping:
+            self._stopping = True
+            self._ended = ended
+            for task in self._waiting:
+                task.cancel()
+
+    async def _scribe(self) -> None:
+        """Judge and write finished draws in the order in which they are ready."""
+        job = self._job
+        while True:
+            planned, completion = await self._queue.get()
+            judged = await job.judge(job.items[planned.item], completion) if completion.reason is None else None
+            row = job.rows.row(planned, completion, judged)
+            self._journal.add(row_to_json(row), job.rows.text(planned, completion))
+            self._queue.task_done()
+            self._progress(self._counts())
+            if self._clock.now() - self._synced > SYNC_S:
+                self._synced = self._clock.now()
+                await asyncio.to_thread(self._journal.sync)
+
+    async def _watch(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """After the first signal nothing is sent; after the grace, or at the second signal, what is left is dropped."""
+        await self._interruption.first.wait()
+        self._stop("interrupted")
+        self._ended = "interrupted"
+        try:
+            async with asyncio.timeout(GRACE_S):
+                await self._interruption.second.wait()
+        except TimeoutError:
+            pass
+        for task in tasks:
+            task.cancel()
