@@ -12,8 +12,11 @@ from typing import TypeAlias
 Json: TypeAlias = "bool | int | float | Decimal | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
-def dumps(value: Json) -> str:
-    """The canonical text of a JSON value. Raises ValueError on NaN and infinities, TypeError on anything else."""
+def dumps(value: Json, *, sort_keys: bool = True) -> str:
+    """The canonical text of a JSON value. Raises ValueError on NaN and infinities, TypeError on anything else.
+
+    Without `sort_keys` the keys stay in their own order: models write the fields of a JSON Schema in the order they read them.
+    """
     if value is None or isinstance(value, (bool, str)):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, int):
@@ -25,16 +28,17 @@ def dumps(value: Json) -> str:
     if isinstance(value, float):
         return json.dumps(value, allow_nan=False)
     if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(key, ensure_ascii=False)}:{dumps(value[key])}" for key in sorted(value))
+        keys = sorted(value) if sort_keys else value
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}:{dumps(value[key], sort_keys=sort_keys)}" for key in keys)
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return "[" + ",".join(map(dumps, value)) + "]"
+        return "[" + ",".join(dumps(one, sort_keys=sort_keys) for one in value) + "]"
     raise TypeError(f"not JSON: {type(value).__name__}")
 
 
-def encode(value: Json) -> bytes:
+def encode(value: Json, *, sort_keys: bool = True) -> bytes:
     """UTF-8 bytes of the canonical text; a lone surrogate is written as its escape, so that this never fails."""
-    return dumps(value).encode("utf-8", "surrogatepass")
+    return dumps(value, sort_keys=sort_keys).encode("utf-8", "surrogatepass")
 
 
 def sha256(data: bytes) -> str:
