@@ -12,11 +12,12 @@ def call(name: str, arguments: dict[str, Any]) -> str:
     return json.dumps([{"name": name, "arguments": arguments}], sort_keys=True, separators=(",", ":"))
 
 
-CUT = {"text": '[{"arguments":{"text":"The meeting moved to Mon', "finish_reason": "length"}
+CUT = {"text": '[{"name":"send_message","arguments":{"to":"Gina","text":"The meeting moved to Mon', "finish_reason": "length"}
 
 # Item id to what arrives instead: one reply per draw, None where the call is right.
 SLIPS: dict[str, list[Any]] = {
     "weather-05": [None, "It is sunny in Delhi today, with 31 degrees.", None],
+    "weather-09": [None, {"reason": "empty"}, None],
     "timer-08": [None, None, call("set_timer", {"minutes": "90"})],
     "message-07": [CUT, CUT, None],
     "timer-11": [call("set_timer", {"minutes": 3})] * 3,
