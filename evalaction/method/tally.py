@@ -15,6 +15,7 @@ from evalaction.errors import InconclusiveError
 from evalaction.method.halves import half_of
 from evalaction.method.records import ArmName, Columns, Row
 from evalaction.method.report import ColumnName
+from evalaction.method.words import ranked
 
 PASS, WRONG, OFF_CONTRACT, UNREACHED, CHECKER_ERROR = b"pkcue"
 COLUMN_OF: dict[int, ColumnName] = {UNREACHED: "reach", OFF_CONTRACT: "contract", WRONG: "check", CHECKER_ERROR: "check"}
@@ -121,13 +122,12 @@ class ArmTally:
         for (letter, number), times in Counter(zip(self.letters, self._reason_at, strict=True)).items():
             if number:
                 found[COLUMN_OF[letter]].append((self._names[number], times))
-        return {column: tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for column, pairs in found.items()}
+        return {column: ranked(dict(pairs)) for column, pairs in found.items()}
 
     def lost(self) -> tuple[tuple[str, int], ...]:
         """Reasons of the draws without a verdict."""
         reasons = self.reasons()
-        pairs = reasons["reach"] + tuple(pair for pair in reasons["check"] if pair[0].startswith("checker:"))
-        return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+        return ranked(dict(reasons["reach"] + tuple(pair for pair in reasons["check"] if pair[0].startswith("checker:"))))
 
     def same_texts(self) -> int:
         """Items whose K extracted texts are there and identical."""

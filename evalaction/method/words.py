@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from evalaction.method.records import Quoted, Sentence
@@ -48,6 +48,11 @@ def quoted(names: Iterable[str], *, most: int = 3) -> Sentence:
     if len(everything) > most:
         parts.append(f" and {len(everything) - most:,} more")
     return tuple(parts)
+
+
+def ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Most frequent first, then by name: the order of rows leaves no trace."""
+    return tuple(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def tallied(reasons: Iterable[tuple[str, int]], *, most: int = 3) -> Sentence:
