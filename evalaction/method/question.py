@@ -1,0 +1,61 @@
+"""The question of a card as values, and the digest under which its answer is final.
+
+Comments, the order of keys, `name`, `pace`, `budget`, `record` and `runner` do not count, nor does the path of the exam:
+its digests do. Defaults are filled in, and 0.020 is 0.02.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from evalaction.method.canonical import Json, digest
+from evalaction.method.card import Card, CheckLimits, Draws, Limit, Sign, Validity
+from evalaction.method.exam import Exam
+from evalaction.method.numbers import Threshold
+
+
+def question_of(card: Card, exam: Exam) -> Json:
+    """Exam, checks, draws, sign, limits and validity as plain values; limits in a fixed order, thresholds as fractions."""
+    return {
+        "protocol": card.protocol,
+        "exam": {"data": card.exam.data, **_hashes(exam)},
+        "checks": _values(card.checks),
+        "draws": _values(card.draws),
+        "sign": _values(card.sign) if card.sign else None,
+        "limits": [_limit(limit) for limit in sorted(card.limits, key=_limit_order)],
+        "validity": _values(card.validity),
+    }
+
+
+def question_digest(question: Json, *, exam: Exam, requests: Mapping[str, Sequence[str]]) -> str:
+    """64 lower-case hex digits over the question, the exam and, per arm, the digests of its requests in the order of items."""
+    return digest(
+        {
+            "question": question,
+            "exam": _hashes(exam),
+            "items": [item.id for item in exam.items],
+            "requests": {arm: list(digests) for arm, digests in requests.items()},
+        }
+    )
+
+
+def _hashes(exam: Exam) -> dict[str, Json]:
+    return {"sha256": exam.sha256, "ids_sha256": exam.ids_sha256, "checker_sha256": exam.checker_sha256}
+
+
+def _values(record: CheckLimits | Draws | Sign | Validity) -> dict[str, Json]:
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
+
+
+def _plain(value: Any) -> Json:
+    return str(value.value) if isinstance(value, Threshold) else value  # type: ignore[no-any-return]
+
+
+def _limit(limit: Limit) -> dict[str, Json]:
+    return {"scope": limit.scope, "name": limit.name, "tag": limit.tag, "bound": str(limit.bound.value)}
+
+
+def _limit_order(limit: Limit) -> tuple[str, str, str]:
+    return limit.scope, limit.tag or "", limit.name
