@@ -1,0 +1,64 @@
+"""What the headers of a reply say besides the body: how long to wait, and whether a cache answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+MAX_RAW = 200
+
+_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
+_FROM_CACHE = {"hit", "semantic hit", "stale", "revalidated", "updating"}
+
+CACHE_STATUS = (
+    "x-cache",  # CDNs ("Hit from cloudfront", "HIT, MISS"), Envoy, Squid
+    "x-cache-status",  # nginx
+    "cf-cache-status",  # Cloudflare
+    "cf-aig-cache-status",  # Cloudflare AI Gateway
+    "x-vercel-cache",
+    "helicone-cache",
+    "x-portkey-cache-status",
+    "x-openrouter-cache-status",
+)
+"""Headers that a cache answered when one of their values is, or starts with, HIT (or another word for a stored reply)."""
+
+
+def retry_after_ms(value: str, now: datetime) -> int | None:
+    """Milliseconds that a Retry-After asks to wait, 0 for a past date, None for garbage; a fraction of a second is read too."""
+    value = value.strip()
+    if _SECONDS.fullmatch(value):
+        whole, _, fraction = value.partition(".")
+        return int(whole) * 1000 + int(f"{fraction}000"[:3])
+    if not value or value[0] not in "MTWFS":
+        return None
+    from email.utils import parsedate_to_datetime
+
+    try:
+        then = parsedate_to_datetime(value[:MAX_RAW])
+        then = then if then.tzinfo else then.replace(tzinfo=UTC)
+        return max(0, round((then - now).total_seconds() * 1000))
+    except (ValueError, OverflowError):
+        return None
+
+
+def cache_hit(headers: Mapping[str, str]) -> str | None:
+    """The lower-case name of the header that says a stored reply was sent, or None.
+
+    Read are CACHE_STATUS; `x-litellm-cache-key`, which LiteLLM sends on hits only; `x-litellm-cache-hit: true`; and an `Age`
+    above 0, which only caches add (RFC 9111). The provider's own prompt caching is none of these: there the reply is new.
+    """
+    for name in CACHE_STATUS:
+        if name in headers and any(_stored(word) for word in headers[name].lower().split(",")):
+            return name
+    if headers.get("x-litellm-cache-key"):
+        return "x-litellm-cache-key"
+    if headers.get("x-litellm-cache-hit", "").lower() == "true":
+        return "x-litellm-cache-hit"
+    age = headers.get("age", "")
+    return "age" if _SECONDS.fullmatch(age) and age.strip("0.") else None
+
+
+def _stored(word: str) -> bool:
+    word = word.strip()
+    return word in _FROM_CACHE or word.startswith("hit")

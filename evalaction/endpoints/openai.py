@@ -1,0 +1,82 @@
+"""`api: openai`: chat completions, as OpenAI and the many servers that speak like it answer them.
+
+The shape relied on: `choices[0].message` with `content` (text or null), `refusal`, `tool_calls[].function.{name, arguments}`;
+`finish_reason`; `usage.{prompt_tokens, completion_tokens}`; `id`, `model`, `system_fingerprint`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalaction.endpoints import calls, reading
+from evalaction.endpoints.reading import Malformed, Reading
+from evalaction.endpoints.sending import as_json, refuse_params
+from evalaction.method.canonical import Json
+from evalaction.method.card import Endpoint
+from evalaction.method.records import Message, Output, Usage
+
+_PATH = "/chat/completions"
+_OURS = {"model", "messages", "stream", "n"}
+
+
+def path(base: str) -> str:
+    """A bare host gets `/v1/chat/completions`, any other base `/chat/completions`."""
+    if base.endswith(_PATH):
+        return base
+    return f"{base or '/v1'}{_PATH}"
+
+
+def key_headers(key: str) -> tuple[tuple[str, str], ...]:
+    return (("Authorization", f"Bearer {key}"),)
+
+
+def own_headers() -> tuple[tuple[str, str], ...]:
+    return ()
+
+
+def body(endpoint: Endpoint, messages: Sequence[Message]) -> Json:
+    refuse_params(endpoint, _OURS)
+    model: dict[str, Json] = {"model": endpoint.model} if endpoint.model is not None else {}
+    return {**model, "messages": as_json(messages), **endpoint.params}
+
+
+def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
+    reply = reading.mapping(reply, "the reply")
+    reading.refuse_error(reply)
+    choices = reading.array(reply.get("choices"), "choices")
+    if not choices:
+        raise Malformed("choices is empty")
+    choice = reading.mapping(choices[0], "choices[0]")
+    message = reading.mapping(choice.get("message"), "choices[0].message")
+    content = reading.text(message.get("content"), "choices[0].message.content")
+    called = _calls(message)
+    refusal = reading.name(message.get("refusal"))
+    finish_reason = reading.name(choice.get("finish_reason"))
+    wanted = content if output == "text" else calls.render_unparsed(called)
+    return Reading(
+        output=wanted,
+        empty=reading.empty_reason(finish_reason, refusal=refusal is not None, calls=output == "text" and bool(called)),
+        shown=refusal or (content if output == "tool_calls" else None),
+        finish_reason=finish_reason,
+        usage=_usage(reply.get("usage")),
+        served_model=reading.name(reply.get("model")),
+        fingerprint=reading.name(reply.get("system_fingerprint")),
+        response_id=reading.name(reply.get("id")),
+    )
+
+
+def _calls(message: Mapping[str, Json]) -> list[tuple[str, str]]:
+    found = []
+    for call in reading.array(message.get("tool_calls") or [], "tool_calls"):
+        function = reading.mapping(reading.mapping(call, "tool_calls[]").get("function"), "tool_calls[].function")
+        name, arguments = function.get("name"), function.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, str):
+            raise Malformed("tool_calls[].function needs a name and arguments as text")
+        found.append((name, arguments))
+    return found
+
+
+def _usage(usage: Json) -> Usage:
+    if not isinstance(usage, Mapping):
+        return Usage()
+    return Usage(input=reading.count(usage.get("prompt_tokens")), output=reading.count(usage.get("completion_tokens")))

@@ -1,0 +1,112 @@
+"""Opening an endpoint for drawing: what is common to all surfaces, and the one place that picks between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from evalaction.endpoints.apis import api_of
+from evalaction.endpoints.reading import Reading
+from evalaction.endpoints.request import Request
+from evalaction.errors import UsageError
+from evalaction.method.card import Endpoint
+from evalaction.method.records import Completion
+
+MAX_BODY_BYTES = 8 * 1024 * 1024
+"""No reply is read beyond this, whatever the card says."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One draw to be sent."""
+
+    request: Request
+    item: str
+    draw: int
+    timeout_ms: int
+    """Total: connecting, headers and the whole body."""
+    max_body_bytes: int = 1_048_576
+    """Of the decoded body."""
+
+
+class Slot(Protocol):
+    """One place of the concurrency, with a connection of its own. Sends one call at a time."""
+
+    async def send(self, call: Call) -> Completion:
+        """Exactly one attempt: never raises for what the network or the server does."""
+
+    async def aclose(self) -> None:
+        """Close the connection and wait until it is gone."""
+
+
+class Surface(Protocol):
+    """An endpoint that can be drawn from."""
+
+    def expect(self, items: Iterable[str]) -> None:
+        """Raises UsageError if an item could never be answered; ask before the first draw."""
+
+    def slot(self) -> Slot: ...
+
+
+def open_surface(
+    endpoint: Endpoint, *, environ: Mapping[str, str], files: Mapping[str, bytes], ca_bundle: str | None = None
+) -> Surface:
+    """The surface of an endpoint; nothing is connected yet.
+
+    environ: the variables the card names, the proxies' and SSL_CERT_FILE; files: the committed files by the card's paths, for
+    `replies`; ca_bundle: a PEM file. Raises UsageError for a wrong address, key, proxy or bundle, NotRunError for a variable
+    that is not set. No value of a variable is ever shown.
+    """
+    api_of(endpoint)
+    # asyncio and ssl are loaded only where draws are made
+    if endpoint.api == "scripted":
+        from evalaction.endpoints.scripted_surface import open_scripted
+
+        return open_scripted(endpoint, files)
+    from evalaction.endpoints.http_surface import open_http
+
+    return open_http(endpoint, environ, ca_bundle)
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def body_limit(call: Call) -> int:
+    return min(call.max_body_bytes, MAX_BODY_BYTES)
+
+
+def from_reading(
+    reading: Reading,
+    *,
+    started_at: str,
+    ms: int,
+    status: int | None,
+    body_sha256: str | None,
+    cache_hit: str | None,
+) -> Completion:
+    """The completion of a reply that could be read: reached with its output, or one of the `empty` reasons."""
+    reached = bool(reading.output.strip())
+    return Completion(
+        reason=None if reached else reading.empty,
+        output=reading.output if reached else None,
+        error=None if reached else reading.shown or None,
+        status=status,
+        finish_reason=reading.finish_reason,
+        usage=reading.usage,
+        served_model=reading.served_model,
+        fingerprint=reading.fingerprint,
+        response_id=reading.response_id,
+        body_sha256=body_sha256,
+        cache_hit=cache_hit,
+        started_at=started_at,
+        ms=ms,
+    )
+
+
+def one_address(endpoint: Endpoint) -> None:
+    """Raises UsageError unless the endpoint has exactly one of `url` and `url_env`."""
+    if (endpoint.url is None) == (endpoint.url_env is None):
+        raise UsageError(f"Endpoint {endpoint.name} needs either url or url_env.")
