@@ -29,7 +29,7 @@ def item_of(raw: RawItem, index: int) -> Item:
     item_id = _id(raw)
     prompt, variables = _prompt(raw), _vars(raw)
     if (prompt is None) == (variables is None):
-        raise raw.error("an item has either `prompt` or `vars`" + (", not both" if prompt is not None else ""))
+        raise raw.error(f"an item has either `prompt` or `vars`, {'not both' if prompt is not None else 'this one has neither'}")
     system = _text(raw, "system")
     if system is not None and isinstance(prompt, tuple) and any(message.role == "system" for message in prompt):
         raise raw.error("`system` is given twice: as a field and in the messages of `prompt`")

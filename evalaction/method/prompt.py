@@ -35,7 +35,7 @@ def template_names(template: str) -> frozenset[str]:
     for opening in _OPENING.finditer(template):
         if not _PLACE.match(template, opening.start()):
             line = template.count("\n", 0, opening.start()) + 1
-            shown = short(template[opening.start() : opening.start() + 20].split("\n")[0])
+            shown = short(template[opening.start() : opening.start() + 20].split("\n", maxsplit=1)[0])
             raise UsageError(f"line {line} of the template: `{shown}` is not a place; only `{{{{name}}}}` is")
     return frozenset(_PLACE.findall(template))
 

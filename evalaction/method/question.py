@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
 
 from evalaction.method.canonical import Json, digest
 from evalaction.method.card import Card, CheckLimits, Draws, Limit, Sign, Validity
@@ -49,8 +48,8 @@ def _values(record: CheckLimits | Draws | Sign | Validity) -> dict[str, Json]:
     return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 
-def _plain(value: Any) -> Json:
-    return str(value.value) if isinstance(value, Threshold) else value  # type: ignore[no-any-return]
+def _plain(value: Threshold | str | int | None) -> Json:
+    return str(value.value) if isinstance(value, Threshold) else value
 
 
 def _limit(limit: Limit) -> dict[str, Json]:
