@@ -1,0 +1,211 @@
+"""Judging many outputs at once in killable workers: an output that hangs its worker costs no other output its verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from evalaction.checks import judgement
+from evalaction.checks.judgement import Judgement
+from evalaction.checks.link import Link
+from evalaction.checks.process import Child, Death
+from evalaction.checks.wire import SPENT, Answer, contract_text, schema_text
+from evalaction.errors import EvalactionError
+from evalaction.method.canonical import sha256
+from evalaction.method.card import CheckLimits
+from evalaction.method.records import Completion, Item
+
+BATCH = 16
+SMALL = 32_768
+"""Characters up to which an output under a harmless check may share a batch."""
+KNOWN_BYTES = 32 * 2**20
+"""What a worker remembers of contracts before it is told to forget them."""
+SMALLEST_MESSAGE = 65_536
+FAILED_STARTS = 3
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    item: Item
+    output: str
+    finish_reason: str | None
+    future: asyncio.Future[Judgement]
+    alone: bool
+    """In a batch of its own, whose worker says what it is at: a death is then this output's doing."""
+
+
+class Judge:
+    """`async with Judge(items, limits, workers) as judge: await judge(item, completion)`.
+
+    `items` tells only what the workers have to prepare for; `workers` is the largest number of processes. An output under a
+    pattern or a schema, or a long one, has a worker to itself; short ones under harmless checks are sent together. When a batch
+    of several dies, each is judged again alone: judging is a pure function, so nothing is drawn twice.
+    """
+
+    def __init__(
+        self, items: Iterable[Item], limits: CheckLimits, workers: int, *, command: tuple[str, ...] | None = None
+    ) -> None:
+        self._schemas = any(item.schema is not None for item in items)
+        self._limits = limits
+        self._workers = max(1, workers)
+        self._command = command
+        self._links: list[Link] = []
+        self._batches: dict[Link, list[_Job]] = {}
+        self._queue: deque[_Job] = deque()
+        self._numbers: dict[str, int] = {}
+        self._failed_starts = 0
+        self._pumping = False
+        self._closed = False
+
+    async def __aenter__(self) -> Judge:
+        self._start()  # it starts while the first requests are on their way
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._closed = True
+        for link in self._links:
+            link.close()
+        for job in [*self._queue, *(job for batch in self._batches.values() for job in batch)]:
+            job.future.cancel()
+        self._links.clear()
+        self._batches.clear()
+        self._queue.clear()
+
+    async def __call__(self, item: Item, completion: Completion) -> Judgement:
+        """The judgement of one draw. Raises EvalactionError when no worker can be started."""
+        if completion.output is None or completion.reason is not None:
+            return judgement.unreached(completion)
+        loop = asyncio.get_running_loop()
+        alone = item.schema is not None or item.check.kind == "regex" or len(completion.output) > SMALL
+        job = _Job(item, completion.output, completion.finish_reason, loop.create_future(), alone)
+        self._queue.append(job)
+        if not self._pumping:  # what arrives in the same turn of the loop goes out together
+            self._pumping = True
+            loop.call_soon(self._pump)
+        return await job.future
+
+    def ready(self) -> None:
+        self._failed_starts = 0
+        self._pump()
+
+    def answered(self, link: Link, answers: list[Any]) -> None:
+        batch = self._batches[link]
+        if len(answers) != len(batch):
+            raise ValueError("answers and jobs do not match")
+        judged = [judgement.of_answer(Answer(*answer)) for answer in answers]
+        del self._batches[link]
+        for job, one in zip(batch, judged, strict=True):
+            _resolve(job, one)
+        self._pump()
+
+    def died(self, link: Link, death: Death) -> None:
+        self._links.remove(link)
+        batch = self._batches.pop(link, [])
+        if not link.started:
+            self._failed_starts += 1
+        if batch and batch[0].alone and death.code != SPENT:
+            _resolve(batch[0], _blame(batch[0], link, death, self._limits))
+        else:
+            for job in batch:
+                job.alone = True
+            self._queue.extendleft(reversed(batch))
+        if self._failed_starts >= FAILED_STARTS:
+            self._give_up(death)
+        self._pump()
+
+    def _pump(self) -> None:
+        self._pumping = False
+        while self._queue and not self._closed:
+            idle = next((link for link in self._links if link.idle), None)
+            if idle is None:
+                if len(self._links) < self._workers and not any(not link.started for link in self._links):
+                    self._start()
+                return
+            batch = self._take()
+            if batch:
+                self._batches[idle] = batch
+                idle.send(self._message(idle, batch))
+
+    def _take(self) -> list[_Job]:
+        batch: list[_Job] = []
+        while self._queue and len(batch) < BATCH and not (batch and (batch[0].alone or self._queue[0].alone)):
+            job = self._queue.popleft()
+            if not job.future.done():
+                batch.append(job)
+        return batch
+
+    def _start(self) -> None:
+        child = Child.start(self._limits, schemas=self._schemas, command=self._command)
+        timeout_s = self._limits.timeout_ms / 1000
+        self._links.append(Link(child, self, timeout_s=timeout_s, output_bytes=max(SMALLEST_MESSAGE, self._limits.output_bytes)))
+
+    def _message(self, link: Link, batch: list[_Job]) -> dict[str, Any]:
+        message: dict[str, Any] = {
+            "announce": batch[0].alone,
+            "jobs": [(job.item.index, job.output, job.finish_reason) for job in batch],
+        }
+        if link.known_bytes > KNOWN_BYTES:
+            link.known.clear()
+            link.known_schemas.clear()
+            link.known_bytes = 0
+            message["forget"] = True
+        schemas: list[tuple[int, str]] = []
+        fresh = {job.item.index: job.item for job in batch if job.item.index not in link.known}
+        if fresh:
+            contracts = [(index, self._defined(item, link, schemas)) for index, item in fresh.items()]
+            message |= {"schemas": schemas, "contracts": contracts}
+            link.known.update(fresh)
+            link.known_bytes += sum(len(text) for _, text in (*schemas, *contracts))
+        return message
+
+    def _defined(self, item: Item, link: Link, schemas: list[tuple[int, str]]) -> str:
+        if item.schema is None:
+            return contract_text(item, None)
+        text = schema_text(item.schema)
+        number = self._numbers.setdefault(text, len(self._numbers))
+        if number not in link.known_schemas:
+            link.known_schemas.add(number)
+            schemas.append((number, text))
+        return contract_text(item, number)
+
+    def _give_up(self, death: Death) -> None:
+        sentence = f"The worker that judges outputs does not start ({_how(death)}). Look at the memory limits of this machine."
+        for job in self._queue:
+            if not job.future.done():
+                job.future.set_exception(EvalactionError(sentence, code="checker_start"))
+        self._queue.clear()
+
+
+def _resolve(job: _Job, one: Judgement) -> None:
+    if not job.future.done():
+        job.future.set_result(one)
+
+
+def _how(death: Death) -> str:
+    return signal.Signals(-death.code).name if death.code < 0 else f"exit code {death.code}"
+
+
+def _blame(job: _Job, link: Link, death: Death, limits: CheckLimits) -> Judgement:
+    """Who is to blame for a death: a limit reached in the contract is the output's doing, everything else a checker error."""
+    raw = sha256(job.output.encode("utf-8", "surrogatepass"))
+    phase, text, parsed = link.phase or ("contract", raw, None)
+    if link.cause in ("output", "protocol"):
+        return judgement.checker_error(f"checker:{link.cause}", text, parsed)
+    if death.by_cpu_limit:
+        if phase == "contract":
+            return judgement.contract_limit(f"over {limits.cpu_ms} ms of CPU time", text, parsed)
+        return judgement.checker_error(f"checker:timeout: over {limits.cpu_ms} ms of CPU time", text, parsed)
+    if link.cause == "timeout":
+        busy = (death.cpu_s - link.cpu_s) * 2 >= limits.timeout_ms / 1000
+        if phase == "contract" and busy:
+            return judgement.contract_limit(f"over {limits.timeout_ms} ms", text, parsed)
+        starved = "" if busy else ", most of them spent waiting for the machine"
+        return judgement.checker_error(f"checker:timeout: over {limits.timeout_ms} ms{starved}", text, parsed)
+    return judgement.checker_error(f"checker:crash: {_how(death)}", text, parsed)
