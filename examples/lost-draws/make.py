@@ -20,7 +20,9 @@ def main() -> None:
     lines = []
     for item in items:
         right = str(item["check"]["value"])
-        replies = [{"reason": "status:503"} if (item["id"], draw) in lost else right for draw in range(DRAWS)]
+        replies = [
+            {"reason": "status:503", "error": "overloaded"} if (item["id"], draw) in lost else right for draw in range(DRAWS)
+        ]
         lines.append(json.dumps({"id": item["id"], "replies": replies}) + "\n")
     (HERE / "replies.jsonl").write_text("".join(lines), encoding="utf-8")
 

@@ -17,7 +17,7 @@ CUT = {"text": '[{"name":"send_message","arguments":{"to":"Gina","text":"The mee
 # Item id to what arrives instead: one reply per draw, None where the call is right.
 SLIPS: dict[str, list[Any]] = {
     "weather-05": [None, "It is sunny in Delhi today, with 31 degrees.", None],
-    "weather-09": [None, {"reason": "empty"}, None],
+    "weather-09": [None, {"reason": "empty", "error": "It will rain in Bern tomorrow."}, None],
     "timer-08": [None, None, call("set_timer", {"minutes": "90"})],
     "message-07": [CUT, CUT, None],
     "timer-11": [call("set_timer", {"minutes": 3})] * 3,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalaction import schemas
+from evalaction.endpoints.scripted import parse_replies
 from evalaction.method.card_parse import parse_card
 from evalaction.method.halves import half_of
 
@@ -50,4 +51,5 @@ def test_every_item_has_replies_and_every_reply_an_item() -> None:
     pairs = [(path, replies) for path in CARDS for replies in path.parent.glob("*.jsonl") if replies.name != "tasks.jsonl"]
     assert pairs
     for path, replies in pairs:
-        assert ids_of(replies) == ids_of(path.parent / "tasks.jsonl"), replies
+        answered = parse_replies(replies.read_bytes(), file=replies.name)
+        assert list(answered) == ids_of(path.parent / "tasks.jsonl"), replies
