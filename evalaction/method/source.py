@@ -5,6 +5,7 @@ Only PyYAML's parser events are used: its resolvers read `017` as 15 and `12:30:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -19,6 +20,8 @@ Scalar: TypeAlias = "str | int | Decimal | bool | None"
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 50
+
+_FOREIGN_BREAK = re.compile("[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,11 +112,11 @@ def load(data: bytes, *, file: str, text_paths: Collection[Path] = frozenset()) 
     if len(data) > MAX_BYTES:
         raise SourceError(f"this file has {len(data):,} bytes; the limit is {MAX_BYTES:,}", file=file)
     text = decode(data, file=file)
-    for offset, character in enumerate(text):
-        if character in "\x85\u2028\u2029":
-            line, column = position(text, offset)
-            sentence = f"{invisible(character)} is a line break to some readers; remove it"
-            raise SourceError(sentence, file=file, line=line, column=column)
+    line_break = _FOREIGN_BREAK.search(text)
+    if line_break:
+        line, column = position(text, line_break.start())
+        sentence = f"{invisible(line_break[0])} is a line break to some readers; remove it"
+        raise SourceError(sentence, file=file, line=line, column=column)
     builder = Builder(file=file, text=text, text_paths=text_paths)
     if text.lstrip(" \t\r\n").startswith("{"):
         from evalaction.method.source_json import read
