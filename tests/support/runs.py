@@ -62,8 +62,8 @@ def row(item: str = "t0000", arm: ArmName = "treatment", draw: int = 0, letter: 
 
 
 def rows(strips: Strips, ids: Sequence[str] | None = None) -> Iterator[Row]:
-    for arm in ARMS:
-        for item, strip in zip(ids or names(len(strips.get(arm, ()))), strips.get(arm, ()), strict=True):
+    for arm in (arm for arm in ARMS if arm in strips):
+        for item, strip in zip(ids or names(len(strips[arm])), strips[arm], strict=True):
             for draw, letter in enumerate(strip):
                 yield row(item, arm, draw, letter)
 
