@@ -12,7 +12,7 @@ from evalaction.method.canonical import Json
 from evalaction.method.records import Check
 from evalaction.method.strict_json import loads
 
-# Phase (`contract`, `check`), digest of the text, digest of the value: the parent knows from it what a hanging worker was at.
+# Phase (`contract`, `check`), digest of the text, digest of the value: so the parent knows what a hanging worker was at.
 Announce: TypeAlias = Callable[[str, "str | None", "str | None"], None]
 
 

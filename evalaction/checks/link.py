@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from typing import Any, Literal, Protocol, TypeAlias
 
 from evalaction.checks.process import Child, Death
@@ -16,7 +17,6 @@ _BURIAL_S = 0.005
 
 # Why the parent ended a worker; None when it died by itself.
 Cause: TypeAlias = Literal["timeout", "output", "protocol"]
-Phase: TypeAlias = "tuple[str, str | None, str | None]"
 
 
 class Owner(Protocol):
@@ -37,10 +37,6 @@ class Link:
         self.idle = False
         self.started = False
         self.cause: Cause | None = None
-        self.phase: Phase | None = None
-        """What the worker last said it was at, with the digests of text and value."""
-        self.cpu_s = 0.0
-        """CPU time of the worker up to its last message of state."""
         self.known: set[int] = set()
         self.known_schemas: set[int] = set()
         self.known_bytes = 0
@@ -55,10 +51,19 @@ class Link:
     def send(self, message: dict[str, Any]) -> None:
         """Give an idle worker its batch; the clock of the batch starts."""
         self.idle = False
-        self.phase = None
-        self._clock = self._loop.call_later(self._timeout_s, self.end, "timeout")
+        self.child.spot.clear()
+        self._clock = self._loop.call_later(self._timeout_s, self._look)
         self._unsent = frame(message)
         self._write()
+
+    def _look(self) -> None:
+        """The clock of a batch has run down: the job at hand has had its time, or began later and gets the rest of it."""
+        noted = self.child.spot.read()
+        left = noted.began + self._timeout_s - time.monotonic() if noted.job >= 0 else 0.0
+        if left > 0:
+            self._clock = self._loop.call_later(left, self._look)
+        else:
+            self.end("timeout")
 
     def end(self, cause: Cause) -> None:
         """Kill the worker; its death is told as soon as it is buried."""
@@ -102,17 +107,13 @@ class Link:
 
     def _take(self, message: Any) -> None:
         kind = message[0]
-        if kind == "at" and not self.idle:
-            _, phase, text, parsed = message
-            self.phase = (phase, text, parsed)
-        elif kind == "done" and not self.idle and self.started:
-            _, self.cpu_s, spent, answers = message
+        if kind == "done" and not self.idle and self.started:
+            _, spent, answers = message
             self._clock.cancel()
             self.idle = not spent
             self._owner.answered(self, answers)
         elif kind == "ready" and not self.started:
             self.started = self.idle = True
-            self.cpu_s = message[1]
             self._clock.cancel()
             self._owner.ready()
         else:

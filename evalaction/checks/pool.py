@@ -12,17 +12,19 @@ from typing import Any
 
 from evalaction.checks import judgement
 from evalaction.checks.judgement import Judgement
-from evalaction.checks.link import Link
+from evalaction.checks.link import Cause, Link
 from evalaction.checks.process import Child, Death
-from evalaction.checks.wire import SPENT, Answer, contract_text, schema_text
+from evalaction.checks.spot import Noted
+from evalaction.checks.wire import Answer, contract_text, schema_text
 from evalaction.errors import EvalactionError
 from evalaction.method.canonical import sha256
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Completion, Item
 
 BATCH = 16
+"""The greatest weight of a batch."""
 SMALL = 32_768
-"""Characters up to which an output under a harmless check may share a batch."""
+"""Characters of an output beyond which it fills a batch."""
 KNOWN_BYTES = 32 * 2**20
 """What a worker remembers of contracts before it is told to forget them."""
 SMALLEST_MESSAGE = 65_536
@@ -35,16 +37,16 @@ class _Job:
     output: str
     finish_reason: str | None
     future: asyncio.Future[Judgement]
-    alone: bool
-    """In a batch of its own, whose worker says what it is at: a death is then this output's doing."""
+    weight: int
+    """1 under a harmless check, 4 where patterns or schemas may take their time, BATCH in a batch of its own."""
 
 
 class Judge:
     """`async with Judge(items, limits, workers) as judge: await judge(item, completion)`.
 
-    `items` tells only what the workers have to prepare for; `workers` is the largest number of processes. An output under a
-    pattern or a schema, or a long one, has a worker to itself; short ones under harmless checks are sent together. When a batch
-    of several dies, each is judged again alone: judging is a pure function, so nothing is drawn twice.
+    `items` tells only what the workers have to prepare for; `workers` is the largest number of processes. What waits
+    is sent in small batches. When a worker dies, the output it was at is to blame and the others of its batch are judged again:
+    judging is a pure function, so nothing is drawn twice.
     """
 
     def __init__(
@@ -83,8 +85,8 @@ class Judge:
         if completion.output is None or completion.reason is not None:
             return judgement.unreached(completion)
         loop = asyncio.get_running_loop()
-        alone = item.schema is not None or item.check.kind == "regex" or len(completion.output) > SMALL
-        job = _Job(item, completion.output, completion.finish_reason, loop.create_future(), alone)
+        weight = BATCH if len(completion.output) > SMALL else 4 if item.schema is not None or item.check.kind == "regex" else 1
+        job = _Job(item, completion.output, completion.finish_reason, loop.create_future(), weight)
         self._queue.append(job)
         if not self._pumping:  # what arrives in the same turn of the loop goes out together
             self._pumping = True
@@ -97,12 +99,13 @@ class Judge:
 
     def answered(self, link: Link, answers: list[Any]) -> None:
         batch = self._batches[link]
-        if len(answers) != len(batch):
+        if len(answers) > len(batch) or (link.idle and len(answers) < len(batch)):
             raise ValueError("answers and jobs do not match")
         judged = [judgement.of_answer(Answer(*answer)) for answer in answers]
         del self._batches[link]
-        for job, one in zip(batch, judged, strict=True):
+        for job, one in zip(batch, judged, strict=False):
             _resolve(job, one)
+        self._queue.extendleft(reversed(batch[len(judged) :]))
         self._pump()
 
     def died(self, link: Link, death: Death) -> None:
@@ -110,12 +113,15 @@ class Judge:
         batch = self._batches.pop(link, [])
         if not link.started:
             self._failed_starts += 1
-        if batch and batch[0].alone and death.code != SPENT:
-            _resolve(batch[0], _blame(batch[0], link, death, self._limits))
-        else:
+        noted = link.child.spot.read()
+        guilty = batch[noted.job] if 0 <= noted.job < len(batch) else batch[0] if len(batch) == 1 else None
+        if guilty is not None:
+            batch.remove(guilty)
+            _resolve(guilty, _blame(guilty, link.cause, death, noted, self._limits))
+        else:  # nobody knows: one by one, it will show
             for job in batch:
-                job.alone = True
-            self._queue.extendleft(reversed(batch))
+                job.weight = BATCH
+        self._queue.extendleft(reversed(batch))
         if self._failed_starts >= FAILED_STARTS:
             self._give_up(death)
         self._pump()
@@ -135,10 +141,12 @@ class Judge:
 
     def _take(self) -> list[_Job]:
         batch: list[_Job] = []
-        while self._queue and len(batch) < BATCH and not (batch and (batch[0].alone or self._queue[0].alone)):
+        room = BATCH
+        while self._queue and room >= self._queue[0].weight:
             job = self._queue.popleft()
             if not job.future.done():
                 batch.append(job)
+                room -= job.weight
         return batch
 
     def _start(self) -> None:
@@ -148,7 +156,6 @@ class Judge:
 
     def _message(self, link: Link, batch: list[_Job]) -> dict[str, Any]:
         message: dict[str, Any] = {
-            "announce": batch[0].alone,
             "jobs": [(job.item.index, job.output, job.finish_reason) for job in batch],
         }
         if link.known_bytes > KNOWN_BYTES:
@@ -192,19 +199,19 @@ def _how(death: Death) -> str:
     return signal.Signals(-death.code).name if death.code < 0 else f"exit code {death.code}"
 
 
-def _blame(job: _Job, link: Link, death: Death, limits: CheckLimits) -> Judgement:
+def _blame(job: _Job, cause: Cause | None, death: Death, noted: Noted, limits: CheckLimits) -> Judgement:
     """Who is to blame for a death: a limit reached in the contract is the output's doing, everything else a checker error."""
-    raw = sha256(job.output.encode("utf-8", "surrogatepass"))
-    phase, text, parsed = link.phase or ("contract", raw, None)
-    if link.cause in ("output", "protocol"):
-        return judgement.checker_error(f"checker:{link.cause}", text, parsed)
+    text = noted.text_sha256 or sha256(job.output.encode("utf-8", "surrogatepass"))
+    parsed = noted.parsed_sha256
+    if cause in ("output", "protocol"):
+        return judgement.checker_error(f"checker:{cause}", text, parsed)
     if death.by_cpu_limit:
-        if phase == "contract":
+        if noted.phase != "check":
             return judgement.contract_limit(f"over {limits.cpu_ms} ms of CPU time", text, parsed)
         return judgement.checker_error(f"checker:timeout: over {limits.cpu_ms} ms of CPU time", text, parsed)
-    if link.cause == "timeout":
-        busy = (death.cpu_s - link.cpu_s) * 2 >= limits.timeout_ms / 1000
-        if phase == "contract" and busy:
+    if cause == "timeout":
+        busy = (death.cpu_s - noted.cpu_s) * 2 >= limits.timeout_ms / 1000
+        if noted.phase != "check" and busy:
             return judgement.contract_limit(f"over {limits.timeout_ms} ms", text, parsed)
         starved = "" if busy else ", most of them spent waiting for the machine"
         return judgement.checker_error(f"checker:timeout: over {limits.timeout_ms} ms{starved}", text, parsed)

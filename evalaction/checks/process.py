@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import evalaction
+from evalaction.checks.spot import Spot
 from evalaction.method.card import CheckLimits
 
 # `-I` hides PYTHONPATH and the current folder, so the package is found by its address and the parent's other folders come last.
@@ -42,6 +43,8 @@ class Child:
     process: subprocess.Popen[bytes]
     reader: int
     writer: int
+    spot: Spot
+    """What the worker notes; still readable after its death."""
 
     @classmethod
     def start(cls, limits: CheckLimits, *, schemas: bool, command: tuple[str, ...] | None = None) -> Child:
@@ -49,7 +52,9 @@ class Child:
 
         Must be called on a thread that lives as long as the worker: Linux ends the worker with the thread that started it.
         """
+        spot = Spot()
         settings = {
+            "spot": spot.descriptor,
             "root": str(Path(evalaction.__file__).resolve().parent.parent),
             "path": [place for place in sys.path if place],
             "parent": os.getpid(),
@@ -66,10 +71,12 @@ class Child:
             cwd="/",
             env={name: os.environ[name] for name in _INHERITED if name in os.environ} | {"LC_ALL": "C.UTF-8", "TZ": "UTC"},
             start_new_session=True,
+            pass_fds=(spot.descriptor,),
         )
+        spot.close()
         assert process.stdin and process.stdout
         os.set_blocking(process.stdin.fileno(), False)
-        return cls(process, process.stdout.fileno(), process.stdin.fileno())
+        return cls(process, process.stdout.fileno(), process.stdin.fileno(), spot)
 
     def kill(self) -> None:
         """SIGKILL to the worker and whatever it started; safe to repeat until it is buried."""

@@ -102,7 +102,7 @@ class _Inspector:
             deadline = time.monotonic() + self._limits.timeout_ms / 1000
             _write(child.writer, frame({"inspect": pieces}), deadline)
             answer = self._next(child, deadline)
-            return list(answer[3])
+            return list(answer[2])
         except (EOFError, TimeoutError, BrokenPipeError, Garbled, Oversized):
             self._end()
             return None

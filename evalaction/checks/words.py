@@ -13,6 +13,8 @@ REASON_LENGTH = 240
 
 def one_line(text: str, limit: int = REASON_LENGTH) -> str:
     """Text without control characters or lone surrogates, at most `limit` characters."""
+    if len(text) <= limit and text.isprintable():
+        return text
     shown = "".join(c if c.isprintable() else _escaped(c) for c in text[:limit])
     return shown if len(shown) <= limit and len(text) <= limit else shown[: limit - 1] + "…"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evalaction.checks.bench import Bench, inspect
+from evalaction.checks.spot import Spot
 from evalaction.checks.wire import PREFIX, SPENT, Job, frame
 
 _PR_SET_PDEATHSIG = 1
@@ -23,9 +24,10 @@ _RECURSION = 5_000
 
 
 def main() -> None:
-    """Serve. The settings are a JSON object in the first argument: parent, cpu_ms, memory_mb, schemas."""
+    """Serve. The settings are a JSON object in the first argument: parent, spot, cpu_ms, memory_mb, schemas."""
     settings = json.loads(sys.argv[1])
     _die_with(settings["parent"])
+    spot = Spot(settings["spot"])
     out = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)  # what a library prints must not be read as an answer
@@ -34,34 +36,34 @@ def main() -> None:
     _limit(settings["memory_mb"])
     sys.setrecursionlimit(_RECURSION)
     gc.freeze()
-    _serve(out, settings["cpu_ms"] / 1000)
+    _serve(out, spot, settings["cpu_ms"] / 1000)
 
 
-def _serve(out: int, cpu_s: float) -> None:
+def _serve(out: int, spot: Spot, cpu_s: float) -> None:
     bench = Bench()
-    _send(out, ["ready", time.process_time()])
+    _send(out, ["ready"])
     while (message := _receive()) is not None:
         signal.setitimer(signal.ITIMER_PROF, cpu_s)  # nobody handles SIGPROF: it ends the process, also inside C code
         if "inspect" in message:
             answers: list[Any] = [inspect(*piece) for piece in message["inspect"]]
         else:
             bench.learn(message)
-            answers = _judge(bench, message, out, cpu_s)
+            answers = _judge(bench, message["jobs"], spot, cpu_s)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _send(out, ["done", time.process_time(), bench.spent, answers])
+        _send(out, ["done", bench.spent, answers])
         if bench.spent:
             sys.exit(SPENT)
 
 
-def _judge(bench: Bench, message: dict[str, Any], out: int, cpu_s: float) -> list[Any]:
-    def announce(phase: str, text_sha256: str | None, parsed_sha256: str | None) -> None:
-        if message["announce"]:
-            _send(out, ["at", phase, text_sha256, parsed_sha256])
-
-    answers = []
-    for job in message["jobs"]:
+def _judge(bench: Bench, jobs: list[Any], spot: Spot, cpu_s: float) -> list[Any]:
+    answers: list[Any] = []
+    for number, job in enumerate(jobs):
+        spot.begin(number, time.monotonic(), time.process_time())
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
-        answers.append(bench.judge(Job(*job), announce))
+        answers.append(bench.judge(Job(*job), spot.at))
+        if bench.spent:
+            break  # the parent gives the rest to a fresh worker
+    spot.clear()
     return answers
 
 
