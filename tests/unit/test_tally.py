@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ def test_a_letter_for_each_way_a_draw_can_go() -> None:
         ("wrong_half", {"half": 1}),
     ],
 )
-def test_a_row_without_a_place_is_refused(code: str, changes: dict[str, object]) -> None:
+def test_a_row_without_a_place_is_refused(code: str, changes: dict[str, Any]) -> None:
     grid = Tally(["t0000"], {}, ["treatment"], 2, SEED)
     with pytest.raises(GridError) as caught:
         grid.add(row(**changes))
