@@ -355,7 +355,7 @@ def _words(error: OSError) -> str:
 
 def _tls_words(error: OSError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        named = error.verify_code == 62  # X509_V_ERR_HOSTNAME_MISMATCH; its message shows the host
+        named = error.verify_code in {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH and …_IP_…: their messages show the host
         return f"certificate refused: {'it is for another name' if named else error.verify_message}"
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {(error.reason or 'protocol error').replace('_', ' ').lower()}"

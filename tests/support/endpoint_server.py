@@ -193,6 +193,12 @@ class EndpointServer:
 
     async def end(self, server: asyncio.Server) -> None:
         server.close()
+        await asyncio.sleep(0)  # connections that were accepted in this turn
+        accepting = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in accepting:
+            task.cancel()
+        await asyncio.gather(*accepting, return_exceptions=True)
+        await asyncio.sleep(0)
         for connection in list(self.live):
             connection.transport.abort()
         while self.live:  # noqa: ASYNC110 - a transport tells its protocol, not us
