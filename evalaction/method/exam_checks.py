@@ -39,7 +39,7 @@ def check_of(item: RawItem) -> Check:
     if kind == "json":
         return Check(kind=kind, expected=answer, pointer=_pointer(item, declared))
     if not isinstance(answer, str):
-        raise item.error(f"`{kind}` compares text; its answer is {_named(answer)}, put it in quotes")
+        raise item.error(f"`{kind}` compares text; its answer is {named(answer)}, put it in quotes")
     if not answer.strip():
         raise item.error(f"the answer of `{kind}` is blank; no output could be told apart by it")
     return Check(kind=kind, expected=answer)
@@ -54,7 +54,7 @@ def _declared(item: RawItem) -> Mapping[str, Json]:
             raise item.error("`check` needs a `kind`: " + ", ".join(KINDS))
         return check
     if "check" in item.fields:
-        raise item.error(f"`check` is a kind or an object with a `kind`, not {_named(check)}")
+        raise item.error(f"`check` is a kind or an object with a `kind`, not {named(check)}")
     if "expected" in item.fields:
         return {"kind": "exact"}
     if "fixture" in item.fields:
@@ -69,7 +69,7 @@ def _kind(item: RawItem, kind: Json) -> CheckKind:
     if isinstance(kind, str) and kind in _LATER:
         raise item.error(f"{_LATER[kind]} (check `{kind}`) is not in this version of evalaction; use {', '.join(KINDS)}")
     near = suggestion(kind, KINDS) if isinstance(kind, str) else ""
-    shown = f"`{short(kind)}`" if isinstance(kind, str) else _named(kind)
+    shown = f"`{short(kind)}`" if isinstance(kind, str) else named(kind)
     raise item.error(f"unknown check {shown}; the kinds are {', '.join(KINDS)}{near}")
 
 
@@ -115,7 +115,8 @@ def _pointer(item: RawItem, declared: Mapping[str, Json]) -> str | None:
     return pointer
 
 
-def _named(value: Any) -> str:
+def named(value: Any) -> str:
+    """What a JSON value is, for a sentence: `null`, `the number 5`, `a list`."""
     if value is None:
         return "null"
     if isinstance(value, bool):

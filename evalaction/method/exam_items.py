@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TypeVar, cast, get_args
 
 from evalaction.method.canonical import Json
-from evalaction.method.exam_checks import check_of
+from evalaction.method.exam_checks import check_of, named
 from evalaction.method.exam_sources import FIELDS, RawItem
 from evalaction.method.records import Check, Extract, Item, Message, Output
 from evalaction.method.text import invisible, short, suggestion
@@ -62,8 +62,7 @@ def _id(raw: RawItem) -> str:
     if item_id is None and "id" not in raw.fields:
         raise raw.error("this item has no `id`")
     if not isinstance(item_id, str):
-        kind = "null" if item_id is None else type(item_id).__name__.replace("Decimal", "number").replace("int", "number")
-        raise raw.error(f"`id` must be text, not {kind}; put it in quotes")
+        raise raw.error(f"`id` must be text, not {named(item_id)}; put it in quotes")
     if raw.stem is not None and item_id != raw.stem:
         raise raw.error(f"the id of this item is its file name, `{short(raw.stem)}`; remove `id` or make it the same")
     if not 1 <= len(item_id) <= MAX_ID:
@@ -153,7 +152,7 @@ def _schema(raw: RawItem) -> Json:
 
 def _extract(raw: RawItem, check: Check) -> Extract:
     declared = _word(raw, "extract", EXTRACTS)
-    parses = "schema" if "schema" in raw.fields else "a `json` check" if check.kind == "json" else None
+    parses = "a schema" if "schema" in raw.fields else "a `json` check" if check.kind == "json" else None
     if parses and declared not in (None, "json", "fenced"):
         raise raw.error(f"{parses} reads JSON, which `extract: {declared}` does not give; use `json` or `fenced`")
     if declared is None:

@@ -39,7 +39,7 @@ def card(changes: Mapping[str, Any] | None = None, *, base: Mapping[str, Any] = 
         if new is ...:
             del place[last]
         else:
-            place[last] = new
+            place[last] = copy.deepcopy(new)
     return value
 
 
