@@ -21,7 +21,7 @@ _URL = re.compile(
 )
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _PLACE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-_PLACES = ("prompt", "system", "messages")
+_PLACES = ("prompt", "system", "messages", "model")
 _SENT_BY_US = ("host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding", "te", "upgrade")
 _SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key")
 
@@ -70,8 +70,6 @@ def _fields(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
         yield Problem((*path, "api"), f"`api: {api}` needs `url`, or `url_env` with the name of a variable")
     if api == "anthropic" and "max_tokens" not in endpoint.get("params", {}):
         yield Problem((*path, "api"), "`api: anthropic` needs `params.max_tokens`; its API refuses requests without")
-    if api == "http" and endpoint.get("output") == "tool_calls":
-        yield Problem((*path, "output"), "`output: tool_calls` does not belong to `api: http`; point `text` at the part to grade")
 
 
 def _address(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
@@ -129,8 +127,12 @@ def _body(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
         for place in _PLACE.findall(text):
             if at_key or place.strip() not in _PLACES:
                 near = suggestion(place.strip(), _PLACES)
-                sentence = f"`{{{{{short(place)}}}}}` is not a place; `body` has prompt, system and messages{near}"
+                sentence = f"`{{{{{short(place)}}}}}` is not a place; `body` has {', '.join(_PLACES)}{near}"
                 yield Problem(inner, sentence, at_key)
+            elif place.strip() == "messages" and text != f"{{{{{place}}}}}":
+                yield Problem(inner, "`{{messages}}` must be a text of its own, since it becomes a list")
+            elif place.strip() == "model" and "model" not in endpoint:
+                yield Problem(inner, "`{{model}}` needs the `model` of the endpoint")
         if not at_key and has_credentials(text):
             yield Problem(inner, "an address with credentials in it; use a header from a variable")
     if not body_places(endpoint["body"]) & {"prompt", "messages"}:

@@ -73,8 +73,6 @@ def check_question(card: Card, exam: Exam) -> None:
 
 def _check_http(items: Iterable[Item], arm: str, places: set[str]) -> None:
     for item in items:
-        if item.output == "tool_calls":
-            raise UsageError(f"item `{short(item.id)}` grades tool calls, which `api: http` of arm `{arm}` does not give")
         if item.system is not None and not places & {"system", "messages"}:
             raise UsageError(
                 f"item `{short(item.id)}` has a `system` text, and the body of arm `{arm}` has no place for it; "
