@@ -36,11 +36,13 @@ def _any_case(hex_digits: str) -> str:
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in hex_digits)
 
 
-def _short_escapes(char: str, slashes: str) -> list[str]:
+def _short_escapes(char: str, depth: int) -> list[str]:
+    """`\\"` is `\\\\\\"` when it is escaped once more, and a backslash doubles each time."""
+    slash = r"\\"
     if char in "\"'/":
-        return [slashes + char]
+        return [slash * (2 ** (depth + 1) - 1) + char, slash * 2**depth + char]
     if char == "\\":
-        return [slashes * 2]
+        return [slash * 2 ** (depth + 1)]
     return []
 
 
@@ -54,12 +56,12 @@ def _forms(char: str) -> tuple[str, ...]:
     entity = "|".join([rf"#0{{0,7}}{point};", rf"#[xX]0{{0,6}}{_any_case(f'{point:x}')};", *named])
     forms = []
     for depth in range(_NESTING):
-        slashes = r"\\" * (1 << depth)  # written out: an expression that begins with plain characters is searched much faster
+        slashes = r"\\" * 2**depth  # written out: an expression that begins with plain characters is searched much faster
         ways = [
             "".join(f"%{'25' * depth}{_any_case(f'{byte:02x}')}" for byte in data),
             "".join(rf"{slashes}u{_any_case(units[at : at + 2].hex())}" for at in range(0, len(units), 2)),
             f"&(?:amp;|#38;|#[xX]26;){{{depth}}}(?:{entity})",
-            *_short_escapes(char, slashes),
+            *_short_escapes(char, depth),
         ]
         if point < 256:
             ways.append(rf"{slashes}x{_any_case(f'{point:02x}')}")
