@@ -30,7 +30,7 @@ class Sitting:
 
 
 async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
-    """Draw and seal. A run that a deadline or a signal ended stays unsealed and can be resumed; a sealed one has nothing left.
+    """Draw and seal; a rehearsal, and a run that a deadline or a signal ended, stays unsealed and can be resumed.
 
     Raises UsageError (folder in use, second writer, full disk) and UnregisteredError (a resumed run whose inputs differ).
     """
@@ -43,18 +43,27 @@ async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts]
             refuse_changed(held, sitting.manifest)
             if (folder / ROWS).exists() and (seal := tail_of(folder).seal):
                 counts = Counts(planned=seal.planned, sent=seal.sent, written=seal.written)
-                return Drawn(ended="unreachable" if seal.ended == "unreachable" else "complete", counts=counts, too_long_ms=0)
+                return Drawn(ended=seal.ended, counts=counts, too_long_ms=0)
             done = repair(folder, sitting.job.grid) if (folder / ROWS).exists() else []
             before = read_pause(folder)
             sent = max(len(done), before.sent if before else 0)
-            job = replace(sitting.job, done=done, sent_before=sent)
-            return await _draw(folder, job, before.ms if before else 0, clock, progress)
+            sitting = replace(sitting, job=replace(sitting.job, done=done, sent_before=sent))
+            return await _draw(sitting, before.ms if before else 0, clock, progress)
         clear(folder)
         write_manifest(folder, sitting.manifest)
-        return await _draw(folder, sitting.job, 0, clock, progress)
+        return await _draw(sitting, 0, clock, progress)
 
 
-async def _draw(folder: Path, job: Job, ms_before: int, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
+def leave_refusal(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest of a run that was refused before its first call; `derive` adds the rest. Raises UsageError."""
+    create(folder)
+    with locked(folder):
+        clear(folder)
+        write_manifest(folder, manifest)
+
+
+async def _draw(sitting: Sitting, ms_before: int, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
+    folder, job, rehearsal = sitting.folder, sitting.job, sitting.manifest.rehearsal
     start = clock.now()
 
     def spent() -> int:
@@ -65,7 +74,8 @@ async def _draw(folder: Path, job: Job, ms_before: int, clock: Clock, progress: 
             drawn = await run_draws(job, journal, clock=clock, interruption=interruption, progress=progress)
             if drawn.ended in {"complete", "unreachable"}:
                 counts = drawn.counts
-                journal.seal(planned=counts.planned, sent=counts.sent, ended=drawn.ended, ms=spent())
+                if not rehearsal:
+                    journal.seal(planned=counts.planned, sent=counts.sent, ended=drawn.ended, ms=spent())
                 remove_pause(folder)
             else:
                 journal.sync()

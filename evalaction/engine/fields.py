@@ -71,10 +71,6 @@ class Fields:
     def parts(self, key: str) -> list[Fields]:
         return [self._sub(value, f"{key}/{place}") for place, value in enumerate(self._list(self._get(key), key))]
 
-    def texts_or_parts(self, key: str) -> list[str | Fields]:
-        held = self._list(self._get(key), key)
-        return [value if isinstance(value, str) else self._sub(value, f"{key}/{place}") for place, value in enumerate(held)]
-
     def pair_of_texts(self) -> tuple[str, tuple[str, ...]]:
         """This value as `[text, [text, …]]`."""
         held = self._list(self._value, "")

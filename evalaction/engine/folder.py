@@ -15,7 +15,7 @@ MANIFEST = "manifest.json"
 ROWS = "rows.jsonl"
 TEXTS = "texts.jsonl"
 SUMS = "SHA256SUMS"
-DERIVED = ("results.json", "rows.csv", "comment.md", "summary.md", "report.html", "junit.xml", SUMS)
+DERIVED = ("results.json", "rows.csv", "verdicts.csv", "comment.md", "summary.md", "report.html", "junit.xml", SUMS)
 
 
 def create(folder: Path) -> None:

@@ -11,7 +11,7 @@ from evalaction.engine.fields import Fields
 from evalaction.engine.folder import MANIFEST, write_whole
 from evalaction.errors import Outcome, SourceError, UsageError
 from evalaction.method.canonical import Json
-from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
+from evalaction.method.records import ARMS, ArmName
 from evalaction.method.strict_json import loads
 
 FORMAT = "evalaction/manifest/1"
@@ -32,10 +32,11 @@ class ArmRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ended:
-    """A run that ended before its first call, and why (`unchanged`, `registered`, or a refusal)."""
+    """A run that was refused before its first call, and why."""
 
     outcome: Outcome
-    reason: Break
+    code: str
+    sentence: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,7 +68,7 @@ class Manifest:
     synthetic: bool = False
     run_url: str | None = None
     ended: Ended | None = None
-    """None: the run was drawn."""
+    """None: the run was drawn, or is being drawn."""
 
 
 def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
@@ -181,21 +182,19 @@ def _arm_from_json(part: Fields) -> ArmRecord:
 def _ended_to_json(ended: Ended | None) -> Json:
     if ended is None:
         return None
-    sentence: list[Json] = [{"quoted": part.text} if isinstance(part, Quoted) else part for part in ended.reason.sentence]
-    return {"outcome": ended.outcome.value, "code": ended.reason.code, "sentence": sentence}
+    return {"outcome": ended.outcome.value, "code": ended.code, "sentence": ended.sentence}
 
 
 def _ended_from_json(part: Fields | None) -> Ended | None:
     if part is None:
         return None
-    outcome = Outcome(part.one_of("outcome", [outcome.value for outcome in Outcome]))
-    ended = Ended(outcome=outcome, reason=Break(part.text("code"), _sentence(part)))
+    ended = Ended(
+        outcome=Outcome(part.one_of("outcome", [outcome.value for outcome in Outcome])),
+        code=part.text("code"),
+        sentence=part.text("sentence"),
+    )
     part.nothing_else()
     return ended
-
-
-def _sentence(part: Fields) -> Sentence:
-    return tuple(said if isinstance(said, str) else Quoted(said.text("quoted")) for said in part.texts_or_parts("sentence"))
 
 
 def _cross_check(manifest: Manifest, file: str) -> None:

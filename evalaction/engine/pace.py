@@ -42,10 +42,6 @@ class Pacer:
         self.too_long_ms = 0
         """The longest Retry-After that was reported instead of waited for, in milliseconds."""
 
-    @property
-    def past_deadline(self) -> bool:
-        return self._clock.now() >= self._deadline
-
     async def turn(self, slot: int) -> bool:
         """Wait until the slot (0-based) may send one draw; False when the deadline comes first."""
         seen, at = -1, 0.0

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalaction.engine.folder import ROWS
 from evalaction.errors import SourceError, UnregisteredError, UsageError
@@ -25,8 +25,7 @@ class Seal:
     planned: int
     sent: int
     written: int
-    ended: str
-    """`complete` or `unreachable`."""
+    ended: Literal["complete", "unreachable"]
     ms: int
     """Wall time of the drawing, in milliseconds."""
 
@@ -43,9 +42,10 @@ class Tail:
 
 def lines_of(path: Path, *, end: int) -> Iterator[tuple[int, bytes]]:
     """(offset, line without newline) of the first `end` bytes. Raises SourceError for a line over 4 MiB."""
-    offset = 0
+    offset = number = 0
+    if not end:
+        return
     with path.open("rb") as file:
-        number = 0
         while offset < end:
             line = file.readline(MAX_LINE)
             number += 1
@@ -104,6 +104,8 @@ def _seal(line: bytes, path: Path) -> Seal:
 
 
 def _typed(key: str, value: object) -> Any:
+    if key == "ended" and value not in {"complete", "unreachable"}:
+        raise ValueError(key)
     if not isinstance(value, str if key in {"sha256", "ended"} else int) or isinstance(value, bool):
         raise TypeError(key)
     return value

@@ -29,7 +29,7 @@ def placed_rows(path: Path, grid: Grid, *, end: int) -> Iterator[tuple[int, Row]
     for number, (offset, line) in enumerate(lines_of(path, end=end), start=1):
         refuse_inner_seal(line, path)
         try:
-            row = row_from_json(json.loads(line))
+            row = read_row(line)
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise SourceError(f"This line is not a row of this tool: {error}.", file=str(path), line=number) from error
         _place(row, grid, seen)
@@ -45,3 +45,8 @@ def _place(row: Row, grid: Grid, seen: bytearray) -> None:
     if seen[row.index]:
         raise GridError(f"draw {row.index} is there twice; a draw is never replaced", code="duplicate_draw")
     seen[row.index] = 1
+
+
+def read_row(line: bytes) -> Row:
+    """The row of one line. Raises ValueError, TypeError, KeyError or RecursionError for anything else."""
+    return row_from_json(json.loads(line))

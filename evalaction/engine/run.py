@@ -30,7 +30,7 @@ class Slot(Protocol):
 
     async def send(self, call: Any, /) -> Completion: ...
 
-    async def close(self) -> None: ...
+    async def aclose(self) -> None: ...
 
 
 class Surface(Protocol):
@@ -151,6 +151,8 @@ class _Run:
         assert me is not None
         try:
             for planned in self._claims:
+                if self._over():
+                    return
                 self._waiting.add(me)
                 if planned.draw and not self._opened.is_set():
                     await self._opened.wait()
@@ -158,7 +160,7 @@ class _Run:
                 self._waiting.discard(me)
                 if not in_time:
                     self._stop("deadline")
-                if self._stopping:
+                if self._over():
                     return
                 route = self._job.routes[planned.arm]
                 slot = slots.get(route.endpoint)
@@ -173,7 +175,10 @@ class _Run:
                 raise
         finally:
             for slot in slots.values():
-                await slot.close()
+                await slot.aclose()
+
+    def _over(self) -> bool:
+        return self._stopping
 
     def _arrived(self, planned: Planned, completion: Completion) -> None:
         if completion.retry_after_ms is not None and completion.reason is not None:

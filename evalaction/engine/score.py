@@ -1,0 +1,180 @@
+"""Everything that is shown, derived from a run folder alone: manifest and rows in, report out. Offline; rows are streamed."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from evalaction import schemas
+from evalaction.endpoints.headers import retry_after_ms
+from evalaction.engine.folder import ROWS
+from evalaction.engine.grid import Grid
+from evalaction.engine.manifest import Ended, Manifest, read_manifest
+from evalaction.engine.pause import read_pause
+from evalaction.engine.readback import Seal, Tail, tail_of
+from evalaction.engine.reading import placed_rows, read_row
+from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, UnregisteredError, UsageError
+from evalaction.method.card import Card
+from evalaction.method.card_parse import parse_card
+from evalaction.method.facts import Ended as RunEnd
+from evalaction.method.facts import RunFacts
+from evalaction.method.records import ArmName, Row
+from evalaction.method.report import Provenance, Report
+from evalaction.method.summary import build_report, refusal_report
+from evalaction.method.tally import GridError, Tally
+
+_ERRORS: dict[Outcome, type[EvalactionError]] = {
+    kind.outcome: kind for kind in (UsageError, UnregisteredError, InconclusiveError, NotRunError)
+}
+
+
+def score(folder: Path, each: Callable[[Row], None] | None = None) -> Report:
+    """The report of a run; `each` is handed every row on the way.
+
+    Raises UsageError for a folder that is no run, UnregisteredError (`seal_broken`) for rows changed after the run,
+    InconclusiveError (GridError) for rows that the grid has no place for or that are there twice.
+    """
+    manifest = read_manifest(folder)
+    card = parse_card(manifest.card_text.encode("utf-8", "surrogatepass"), file=manifest.card_path, schema=schemas.load("card"))
+    if manifest.ended:
+        return _refusal(manifest, manifest.ended, card)
+    run = _Run(folder, manifest, card)
+    for row in run.rows():
+        run.add(row)
+        if each:
+            each(row)
+    return run.report()
+
+
+def planned_rows(folder: Path) -> Iterator[Row]:
+    """The rows of a run in planned order, read one at a time. Raises as `score` does."""
+    manifest = read_manifest(folder)
+    card = parse_card(manifest.card_text.encode("utf-8", "surrogatepass"), file=manifest.card_path, schema=schemas.load("card"))
+    if manifest.ended or not (folder / ROWS).exists():
+        return
+    grid = _grid(manifest, card)
+    places = array("Q", [0]) * len(grid)
+    for offset, row in placed_rows(folder / ROWS, grid, end=_tail(folder).body):
+        places[row.index] = offset + 1
+    with (folder / ROWS).open("rb") as file:
+        for place in filter(None, places):
+            file.seek(place - 1)
+            yield read_row(file.readline())
+
+
+@dataclass(slots=True)
+class _Waits:
+    """Replies that asked for a longer wait than the card allows."""
+
+    max_ms: int
+    count: int = 0
+    longest_ms: int = 0
+    longest: str | None = None
+
+    def add(self, row: Row) -> None:
+        try:
+            arrived = datetime.fromisoformat(row.started_at) + timedelta(milliseconds=row.ms)
+            asked = retry_after_ms(row.retry_after or "", arrived)
+        except (ValueError, OverflowError, TypeError):
+            return
+        if asked is not None and asked > self.max_ms and not row.columns.reach:
+            self.count += 1
+            if asked > self.longest_ms:
+                self.longest_ms, self.longest = asked, row.retry_after
+
+
+class _Run:
+    """The counters of one run folder."""
+
+    def __init__(self, folder: Path, manifest: Manifest, card: Card) -> None:
+        self._folder = folder
+        self._manifest = manifest
+        self._card = card
+        self._tail = _tail(folder)
+        self._grid = _grid(manifest, card)
+        self._tally = Tally(self._grid.ids, dict(manifest.items), self._grid.arms, self._grid.draws, card.seed)
+        self._asked: dict[tuple[ArmName, str], str] = {}
+        self._waits = _Waits(card.pace.max_wait_ms)
+
+    def rows(self) -> Iterator[Row]:
+        return (row for _, row in placed_rows(self._folder / ROWS, self._grid, end=self._tail.body))
+
+    def add(self, row: Row) -> None:
+        if self._asked.setdefault((row.arm, row.item), row.request_sha256) != row.request_sha256:
+            raise GridError(f"the draws of item {row.item!r} in {row.arm} did not ask the same", code="wrong_request")
+        if row.retry_after is not None:
+            self._waits.add(row)
+        self._tally.add(row)
+
+    def report(self) -> Report:
+        seal = self._tail.seal
+        if seal and (seal.planned, seal.written) != (len(self._grid), self._tally.rows):
+            raise UnregisteredError(
+                f"The seal of {self._folder / ROWS} counts {seal.written} of {seal.planned} draws, "
+                f"and there are {self._tally.rows} of {len(self._grid)}.",
+                code="seal_broken",
+            )
+        return build_report(self._card, self._tally, self._facts(seal))
+
+    def _facts(self, seal: Seal | None) -> RunFacts:
+        pause = None if seal else read_pause(self._folder)
+        rows = self._tally.rows
+        unsealed: RunEnd = "complete" if self._tally.complete else "interrupted"
+        return RunFacts(
+            planned=len(self._grid),
+            sent=seal.sent if seal else max(rows, pause.sent if pause else 0),
+            written=rows,
+            sealed=seal is not None,
+            ended=seal.ended if seal else pause.ended if pause else unsealed,
+            provenance=provenance_of(self._manifest, seal=seal, ms=pause.ms if pause else None),
+            synthetic_allowed=self._manifest.synthetic,
+            rehearsal=self._manifest.rehearsal,
+            long_waits=self._waits.count,
+            longest_wait=self._waits.longest,
+        )
+
+
+def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | None = None) -> Provenance:
+    """What a manifest says of where the numbers come from."""
+    return Provenance(
+        tool_version=manifest.tool_version,
+        commit=manifest.commit,
+        base=manifest.base,
+        card_path=manifest.card_path,
+        card_sha256=manifest.card_sha256,
+        exam_id=manifest.exam_sha256,
+        question_digest=manifest.question_digest,
+        rows_sha256=seal.sha256 if seal else None,
+        started_at=manifest.started_at,
+        duration_ms=seal.ms if seal else ms,
+        runner=manifest.runner,
+        inputs=manifest.inputs,
+        record=manifest.record,
+        run_url=manifest.run_url,
+    )
+
+
+def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
+    error = _ERRORS.get(ended.outcome, EvalactionError)(ended.sentence, code=ended.code)
+    return refusal_report(error, name=card.name, provenance=provenance_of(manifest), card=card, items=len(manifest.items))
+
+
+def _tail(folder: Path) -> Tail:
+    """A run that was killed before its first row has no journal yet."""
+    return tail_of(folder) if (folder / ROWS).exists() else Tail(body=0, seal=None, torn=0)
+
+
+def _grid(manifest: Manifest, card: Card) -> Grid:
+    """Raises UnregisteredError when the manifest's counts and arms are not those of its card."""
+    arms = tuple(arm.arm for arm in manifest.arms)
+    grid = Grid([item for item, _ in manifest.items], arms=arms, draws=card.draws.count, seed=card.seed)
+    if arms != tuple(card.arms) or manifest.planned != len(grid):
+        raise UnregisteredError(
+            f"The manifest plans {manifest.planned} draws for {' and '.join(arms)}, "
+            f"and its card asks for {len(manifest.items) * len(card.arms) * card.draws.count} for {' and '.join(card.arms)}.",
+            code="manifest_differs",
+        )
+    return grid
