@@ -52,3 +52,17 @@ def test_credentials(url: str) -> None:
 @pytest.mark.parametrize("url", ["https://h/x", "https://h/@user", "mail a@b.de", "https://h/x?keyword=a", "what is ?key=x"])
 def test_no_credentials(url: str) -> None:
     assert not has_credentials(url)
+
+
+PREFIXED = [
+    "sk-abcdefghijklmnop", "sk_live_abcdefghijklmnop", "rk_live_abcdefghijklmnop", "gho_abcdefghijklmnopqrst",
+    "github_pat_abcdefghijklmnopqrst", "glpat-abcdefghijklmnop", "xoxp-abcdefghij", "AKIAABCDEFGHIJKLMNOP", "ASIAABCDEFGHIJKLMNOP",
+    "AIzaabcdefghijklmnopqrstuvwxyzabcd", "hf_abcdefghijklmnopqrst", "gsk_abcdefghijklmnopqrst", "npm_" + "a" * 30,
+    "eyJabcdefghij.abcdefghij.abcde", "-----BEGIN PRIVATE KEY-----", "Bearer abcdefghijklmnop", "basic abcdefghijklmnop",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", PREFIXED)
+def test_prefixed_keys(key: str) -> None:
+    assert is_prefixed_key(f"my {key} here")
+    assert not is_prefixed_key(f"my {key[:8]} here")
