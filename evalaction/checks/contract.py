@@ -15,7 +15,7 @@ from evalaction.method.strict_json import NotJson, loads
 
 # The providers' own words for a reply that ran out of tokens.
 CUT_BY_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
-_UNFINISHED = re.compile(r"-|\.|[eE][+-]?|t(?:r(?:u)?)?|f(?:a(?:l(?:s)?)?)?|n(?:u(?:l)?)?|\\?u[0-9a-fA-F]{0,3}|\\")
+_UNFINISHED = re.compile(r"-|\.|[eE][+-]?|t(?:r(?:u)?)?|f(?:a(?:l(?:s)?)?)?|n(?:u(?:l)?)?|\\?u[0-9a-fA-F]{0,4}|\\")
 _EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 

@@ -12,7 +12,7 @@ from evalaction.method.strict_json import MAX_DIGITS, MAX_EXPONENT
 _FENCE = re.compile(r"^( {0,3})(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)$", re.MULTILINE)
 _CLOSED_BY = {"`": re.compile(r"^`{3,}[ \t\r]*$"), "~": re.compile(r"^~{3,}[ \t\r]*$")}
 _MINUS = "\N{MINUS SIGN}"
-_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 # No part of a word or of a longer number (ASCII letters only: some scripts put no space before a number).
 _LAST_NUMBER = re.compile(rf"(?<![A-Za-z0-9_])(?<![0-9]\.)(?:(?<![)\]])[+{_MINUS}-])?{_DIGITS}")
 _ONE_NUMBER = re.compile(rf"[+{_MINUS}-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")

@@ -39,6 +39,8 @@ class _Job:
     future: asyncio.Future[Judgement]
     weight: int
     """1 under a harmless check, 4 where patterns or schemas may take their time, BATCH in a batch of its own."""
+    suspect: bool = False
+    """A worker died with it before it noted whom it was at: judged once more, alone."""
 
 
 class Judge:
@@ -114,13 +116,14 @@ class Judge:
         if not link.started:
             self._failed_starts += 1
         noted = link.child.spot.read()
-        guilty = batch[noted.job] if 0 <= noted.job < len(batch) else batch[0] if len(batch) == 1 else None
+        known = 0 <= noted.job < len(batch)
+        guilty = batch[noted.job] if known else batch[0] if batch and batch[0].suspect else None
         if guilty is not None:
             batch.remove(guilty)
             _resolve(guilty, _blame(guilty, link.cause, death, noted, self._limits))
         else:  # nobody knows: one by one, it will show
             for job in batch:
-                job.weight = BATCH
+                job.suspect, job.weight = True, BATCH
         self._queue.extendleft(reversed(batch))
         if self._failed_starts >= FAILED_STARTS:
             self._give_up(death)

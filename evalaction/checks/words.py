@@ -38,4 +38,4 @@ def around(text: str, place: int) -> str:
 
 
 def _escaped(character: str) -> str:
-    return character.encode("ascii", "backslashreplace").decode("ascii")
+    return character.encode("unicode_escape").decode("ascii")

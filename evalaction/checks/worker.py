@@ -28,9 +28,11 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     _die_with(settings["parent"])
     spot = Spot(settings["spot"])
+    spot.close()
     out = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)  # what a library prints must not be read as an answer
+    os.close(null)
     if settings["schemas"]:
         import evalaction.checks.schema_check  # noqa: F401 - before the limits, so that no job pays for it
     _limit(settings["memory_mb"])
