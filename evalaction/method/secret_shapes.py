@@ -12,9 +12,10 @@ _PREFIXED = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|\b(?:[Bb]earer|[Bb]asic) [A-Za-z0-9+/=._~-]{16,}"
 )
-# One of these stands in every match of `_PREFIXED`; looking for them first makes a large exam ten times faster to scan.
+# One of these stands in every match of `_PREFIXED`; looking for them first makes the scan of a large exam three times faster.
 _HINTS = (
-    "sk-", "sk_", "rk_live_", "gh", "glpat-", "xox", "KIA", "SIA", "AIza", "hf_", "gsk_", "npm_", "eyJ", "PRIVATE KEY", "earer ", "asic ",
+    "sk-", "sk_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "ASIA", "AIza",
+    "hf_", "gsk_", "npm_", "eyJ", "PRIVATE KEY", "earer ", "asic ",
 )  # fmt: skip
 _RANDOM = re.compile(r"[A-Za-z0-9]{32,}")
 _CREDENTIALS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@]*@")
