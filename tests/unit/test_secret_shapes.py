@@ -57,7 +57,8 @@ def test_no_credentials(url: str) -> None:
 PREFIXED = [
     "sk-abcdefghijklmnop", "sk_live_abcdefghijklmnop", "rk_live_abcdefghijklmnop", "gho_abcdefghijklmnopqrst",
     "github_pat_abcdefghijklmnopqrst", "glpat-abcdefghijklmnop", "xoxp-abcdefghij", "AKIAABCDEFGHIJKLMNOP",
-    "ASIAABCDEFGHIJKLMNOP", "AIzaabcdefghijklmnopqrstuvwxyzabcd", "hf_abcdefghijklmnopqrst", "gsk_abcdefghijklmnopqrst", "npm_" + "a" * 30,
+    "ASIAABCDEFGHIJKLMNOP", "AIzaabcdefghijklmnopqrstuvwxyzabcd", "hf_abcdefghijklmnopqrst", "gsk_abcdefghijklmnopqrst",
+    "npm_" + "a" * 30,
     "eyJabcdefghij.abcdefghij.abcde", "-----BEGIN PRIVATE KEY-----", "Bearer abcdefghijklmnop", "basic abcdefghijklmnop",
 ]  # fmt: skip
 
