@@ -9,9 +9,9 @@ import evalaction
 
 ROOT = Path(evalaction.__file__).parent
 FLOORS = [
-    {"errors", "redaction"},
+    {"errors", "redaction", "schemas"},
     {"method"},
-    {"registration", "endpoints", "checks", "report", "schemas"},
+    {"registration", "endpoints", "checks", "report"},
     {"engine", "github", "importers"},
     {"cli"},
 ]
