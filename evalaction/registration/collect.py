@@ -17,10 +17,10 @@ Index: TypeAlias = Mapping[str, tuple[Entry, ...]]
 
 _ODD_MODES: Mapping[str, Committed] = {SYMLINK: "symlink", SUBMODULE: "submodule", TREE: "folder"}
 _ABSENT: Mapping[Absence, str] = {
-    "missing": "does not exist; correct the path",
-    "symlink": "is a symlink, or lies behind one; put the file itself in its place",
-    "folder": "is a folder; name a file",
-    "special": "cannot be read as a file",
+    "missing": "this file does not exist; correct the path",
+    "symlink": "this file is a symlink, or lies behind one; put the file itself in its place",
+    "folder": "this is a folder; name a file",
+    "special": "this cannot be read; name a regular file and allow reading it",
 }
 
 
@@ -52,7 +52,7 @@ def work_file(place: Place, path: str, limit: int) -> bytes:
     """A file of the working tree. Raises SourceError where there is none that may be used."""
     found = read_work(place.root, path, limit=limit)
     if isinstance(found, str):
-        raise SourceError(f"{_ABSENT[found]}.", file=path)
+        raise SourceError(_ABSENT[found], file=path)
     return found
 
 

@@ -78,7 +78,7 @@ def read_work(root: Path, path: str, *, limit: int) -> bytes | Absence:
 
 
 def oversize(path: str, limit: int) -> SourceError:
-    return SourceError(f"has over {limit:,} bytes, which is the limit; make it smaller.", file=path)
+    return SourceError(f"this file has over {limit:,} bytes, which is the limit; make it smaller", file=path)
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
