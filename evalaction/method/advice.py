@@ -165,8 +165,8 @@ def _show_more(case: Case) -> Sentence:
     bound = case.findings.verdict.bound
     assert bound is not None
     if bound.enough_items is None:
-        return _open_items(case) or ("Nothing that more items of this kind would change.",)
-    return (f"Add items: about {bound.enough_items:,} in all would show it, if the change does no harm.",)
+        return _open_items(case) or ("More items of this kind would change nothing.",)
+    return (f"Add items: about {bound.enough_items:,} in all would show it if the difference stays as it is.",)
 
 
 def _worst_arm(case: Case) -> ArmName:

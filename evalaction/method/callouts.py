@@ -29,7 +29,7 @@ def _of_run(facts: RunFacts) -> Iterator[Sentence]:
         text = f"{count(facts.long_waits, 'reply', 'replies')} asked for a longer wait than `pace.max_wait_ms`; not waited for"
         yield (f"{text}.",) if facts.longest_wait is None else (f"{text} (Retry-After: ", Quoted(facts.longest_wait), ").")
     if facts.ended == "complete" and not facts.planned == facts.sent == facts.written:
-        yield (f"The counts differ: {facts.planned:,} draws planned, {facts.sent:,} sent, {facts.written:,} written.",)
+        yield (f"The counts differ: {count(facts.planned, 'draw')} planned, {facts.sent:,} sent, {facts.written:,} written.",)
 
 
 def _of_card(card: Card) -> Iterator[Sentence]:

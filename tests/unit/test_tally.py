@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -143,3 +145,19 @@ def test_the_order_of_rows_leaves_no_trace(strips: list[str], order: random.Rand
         ours, theirs = first.sides[arm], second.sides[arm]
         assert ours.letters == theirs.letters and ours.reasons() == theirs.reasons() and ours.lost() == theirs.lost()
         assert [ours.reason(0, draw) for draw in range(3)] == [theirs.reason(0, draw) for draw in range(3)]
+
+
+def test_a_draw_costs_some_bytes_and_its_row_is_let_go() -> None:
+    ids = [f"item-{number}" for number in range(2000)]
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        grid = Tally(ids, {}, ["treatment"], 10, SEED)
+        for item in ids:
+            template = row(item)
+            for draw in range(10):
+                grid.add(replace(template, draw=draw, ms=draw, response_id=f"{item}-{draw}", body_sha256=f"{item}-{draw}"))
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grid.complete and grown / grid.cells < 40
