@@ -54,19 +54,23 @@ def repair(folder: Path, grid: Grid) -> list[tuple[int, bool]]:
 
 
 def _repair_texts(path: Path, done: set[int]) -> None:
-    """A text is written before its row: the last one may be torn, or lack its row, which will then be drawn again."""
+    """A text is written before its row: the last ones may lack their rows, which will be drawn again, or be torn."""
     if not path.exists():
         return
-    size, kept, number = path.stat().st_size, 0, 0
+    end, kept = 0, None
     with path.open("rb") as file:
-        for line in file:
-            number += 1
-            if not line.endswith(b"\n") or _index_of(line) not in done:
-                if kept + len(line) != size:
-                    raise SourceError("This line is not a kept text of this run.", file=str(path), line=number)
-                break
-            kept += len(line)
-    cut_torn(path, size - kept)
+        for number, line in enumerate(file, start=1):
+            torn = not line.endswith(b"\n")
+            index = None if torn else _index_of(line)
+            if index in done and kept is None:
+                pass
+            elif torn or (isinstance(index, int) and index not in done):
+                kept = end if kept is None else kept
+            else:
+                raise SourceError("This line is not a kept text of this run.", file=str(path), line=number)
+            end += len(line)
+    if kept is not None:
+        cut_torn(path, end - kept)
 
 
 def _index_of(line: bytes) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.drawing import CountedClock, Said, Sent, Stage, exactly_ok, job_of, lost, manifest_of, reached
 
 from evalaction.engine.conduct import Sitting, conduct
 from evalaction.engine.readback import tail_of
@@ -18,7 +19,6 @@ from evalaction.engine.run import Drawn, Job
 from evalaction.method.card import Pace
 from evalaction.method.records import Completion, Item, Row
 from evalaction.method.report import Counts
-from support.drawing import CountedClock, Said, Sent, Stage, exactly_ok, job_of, lost, manifest_of, reached
 
 
 def play(
@@ -132,7 +132,11 @@ def test_a_wrong_model_name_ends_after_draw_0(tmp_path: Path) -> None:
 
 def test_retry_after_holds_both_arms(tmp_path: Path) -> None:
     def reply(sent: Sent) -> Completion:
-        return lost("status:429", status=429, retry_after_ms=10_000, retry_after_raw="10") if len(stage.sent) > 20 and sent == stage.sent[20] else reached()
+        return (
+            lost("status:429", status=429, retry_after_ms=10_000, retry_after_raw="10")
+            if len(stage.sent) > 20 and sent == stage.sent[20]
+            else reached()
+        )
 
     clock = CountedClock()
     stage = Stage(clock, reply)
@@ -229,7 +233,7 @@ def test_a_resumed_run_remembers_that_an_arm_never_reached(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("keep", "texts"), [("full", "x" * 500), ("head", "x" * 240), ("none", None)])
 def test_kept_text(tmp_path: Path, keep: Any, texts: str | None) -> None:
-    _, _, job = play(tmp_path, lambda sent: reached("x" * 500), items=1, draws=1, keep_text=keep)
+    play(tmp_path, lambda sent: reached("x" * 500), items=1, draws=1, keep_text=keep)
     path = tmp_path / "texts.jsonl"
     assert path.exists() == (texts is not None)
     if texts is not None:
@@ -258,7 +262,7 @@ def test_redacted_then_cut_then_written(tmp_path: Path) -> None:
 
 
 def test_private_exams_leave_no_text(tmp_path: Path) -> None:
-    _, _, job = play(
+    play(
         tmp_path,
         lambda sent: lost("status:400", error="private") if sent.item == 1 else reached("{private"),
         draws=1,
@@ -286,5 +290,3 @@ def test_one_arm(tmp_path: Path) -> None:
     drawn, _, job = play(tmp_path, lambda sent: reached(), arms=("treatment",), items=3, draws=2)
     assert drawn.counts == Counts(planned=6, sent=6, written=6)
     assert {row.arm for row in rows(tmp_path, job)} == {"treatment"}
-
-

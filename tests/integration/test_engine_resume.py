@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.drawing import BOTH, CountedClock, Stage, job_of, manifest_of, reached
 
 from evalaction.engine.conduct import Sitting, conduct
 from evalaction.engine.manifest import ArmRecord
@@ -16,7 +18,6 @@ from evalaction.engine.run import Drawn
 from evalaction.errors import EvalactionError, SourceError, UnregisteredError, UsageError
 from evalaction.method.canonical import digest
 from evalaction.method.report import Counts
-from support.drawing import CountedClock, Stage, job_of, manifest_of, reached
 
 
 def sit(folder: Path, *, resume: bool, manifest: dict[str, Any] | None = None, **options: Any) -> tuple[Drawn, Stage]:
@@ -25,7 +26,9 @@ def sit(folder: Path, *, resume: bool, manifest: dict[str, Any] | None = None, *
     job = job_of(stage, **options)
     sitting = Sitting(folder=folder, manifest=manifest_of(job, **(manifest or {})), job=job, resume=resume)
     drawn = clock.run(conduct(sitting, clock=clock, progress=lambda counts: None))
-    assert sorted(row.index for row in rows_of(folder / "rows.jsonl", job.grid, end=tail_of(folder).body)) == list(range(len(job.grid)))
+    assert sorted(row.index for row in rows_of(folder / "rows.jsonl", job.grid, end=tail_of(folder).body)) == list(
+        range(len(job.grid))
+    )
     return drawn, stage
 
 
@@ -76,8 +79,9 @@ def test_a_run_killed_before_its_journal(tmp_path: Path) -> None:
     assert drawn.ended == "complete"
 
 
-ARM = {"arm": "treatment", "endpoint": "treatment", "api": "openai", "model": "some-model", "requests_sha256": digest("treatment")}
-CONTROL = ArmRecord(arm="control", endpoint="control", api="openai", model="some-model", requests_sha256=digest("control"))
+TREATMENT, CONTROL = (
+    ArmRecord(arm=arm, endpoint=arm, api="openai", model="some-model", requests_sha256=digest(arm)) for arm in BOTH
+)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +102,9 @@ CONTROL = ArmRecord(arm="control", endpoint="control", api="openai", model="some
         ("tool_version", {"tool_version": "9"}),
         ("runner.image_version", {"runner": {"arch": "x86_64", "python": "3.12.1", "image_version": "2"}}),
         ("runner.python", {"runner": {"arch": "x86_64", "python": "3.13.0"}}),
-        ("requests_sha256 of treatment", {"arms": (ArmRecord(**(ARM | {"requests_sha256": digest("x")})), CONTROL)}),  # type: ignore[arg-type]
-        ("model of treatment", {"arms": (ArmRecord(**(ARM | {"model": "other"})), CONTROL)}),  # type: ignore[arg-type]
-        ("number of arms", {"arms": (ArmRecord(**ARM),)}),  # type: ignore[arg-type]
+        ("requests_sha256 of treatment", {"arms": (replace(TREATMENT, requests_sha256=digest("x")), CONTROL)}),
+        ("model of treatment", {"arms": (replace(TREATMENT, model="other"), CONTROL)}),
+        ("number of arms", {"arms": (TREATMENT,)}),
     ],
 )
 def test_other_frozen_inputs_are_refused_by_name(

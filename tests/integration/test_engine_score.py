@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import cards
+from support.drawing import CountedClock, Sent, Stage, job_of, lost, manifest_of, reached
 
 from evalaction.engine.conduct import Sitting, conduct, leave_refusal
 from evalaction.engine.derive import derive, drop_derived, find_leaks
@@ -20,8 +22,6 @@ from evalaction.errors import EvalactionError, Outcome
 from evalaction.method.card import Pace
 from evalaction.method.records import Completion
 from evalaction.redaction import Redactor
-from support import cards
-from support.drawing import CountedClock, Sent, Stage, job_of, lost, manifest_of, reached
 
 DERIVED = {"results.json", "rows.csv", "comment.md", "summary.md", "SHA256SUMS"}
 
@@ -62,7 +62,7 @@ def test_derived_again_byte_for_byte(tmp_path: Path) -> None:
     assert files(tmp_path) == before
     derive(tmp_path)
     assert files(tmp_path) == before
-    checked = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, capture_output=True)
+    checked = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, capture_output=True, check=False)
     assert checked.returncode == 0
 
 
@@ -191,10 +191,12 @@ def test_rows_after_the_seal(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "seal_broken"
 
 
-@pytest.mark.parametrize("line", [b"\n", b"null\n", b"[]\n", b'"x"\n', b"{}\n", b"[" * 100_000 + b"\n", b"\xff\n", b"\0" * 50 + b"\n"])
+@pytest.mark.parametrize(
+    "line", [b"\n", b"null\n", b"[]\n", b'"x"\n', b"{}\n", b"[" * 100_000 + b"\n", b"\xff\n", b"\0" * 50 + b"\n"]
+)
 def test_a_line_that_is_no_row(tmp_path: Path, line: bytes) -> None:
     lines = unsealed(tmp_path)[:-1]
-    (tmp_path / "rows.jsonl").write_bytes(b"".join([*lines[:5], line, *lines[5:]]))
+    (tmp_path / "rows.jsonl").write_bytes(b"".join([*lines[:5], line + b"\n", *lines[5:]]))
     with pytest.raises(EvalactionError, match=r"rows\.jsonl:6: This line is not a row"):
         score(tmp_path)
 
@@ -208,8 +210,6 @@ def test_a_tampered_row_under_a_seal(tmp_path: Path) -> None:
 def test_rows_of_another_plan(tmp_path: Path) -> None:
     unsealed(tmp_path)
     manifest = read_manifest(tmp_path)
-    from dataclasses import replace
-
     write_manifest(tmp_path, replace(manifest, planned=61))
     assert refusal(tmp_path) == "manifest_differs"
     write_manifest(tmp_path, replace(manifest, arms=manifest.arms[:1], planned=30))
@@ -273,9 +273,9 @@ def test_finished_files_are_searched_for_secrets(tmp_path: Path) -> None:
 def test_scoring_writes_nothing(tmp_path: Path) -> None:
     drawn(tmp_path, lambda sent: reached(), items=30)
     before = {entry.name: (entry.stat().st_mtime_ns, entry.stat().st_ino) for entry in tmp_path.iterdir()}
-    os.chmod(tmp_path, 0o500)
+    tmp_path.chmod(0o500)
     try:
         score(tmp_path)
     finally:
-        os.chmod(tmp_path, 0o700)
+        tmp_path.chmod(0o700)
     assert {entry.name: (entry.stat().st_mtime_ns, entry.stat().st_ino) for entry in tmp_path.iterdir()} == before

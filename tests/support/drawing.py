@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from support import cards
+
 from evalaction.engine.grid import Grid
 from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.rows import Asked, RowMaker
@@ -16,7 +18,6 @@ from evalaction.engine.run import Job, Route
 from evalaction.method.canonical import digest
 from evalaction.method.card import KeepText, Pace
 from evalaction.method.records import ArmName, Check, Columns, Completion, Item
-from support import cards
 
 T = TypeVar("T")
 SEED = "freeze-me-before-running"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from evalaction.engine.gate import FirstDraws
 from support.drawing import BOTH
+
+from evalaction.engine.gate import FirstDraws
 
 
 def test_opens_when_every_arm_has_reached_once() -> None:

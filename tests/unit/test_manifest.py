@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import CountedClock, Stage, job_of, lost, manifest_of
 
 from evalaction.engine.manifest import Ended, Manifest, manifest_from_json, manifest_to_json, read_manifest, write_manifest
 from evalaction.errors import Outcome, SourceError, UsageError
-from support.drawing import CountedClock, Stage, job_of, lost, manifest_of
 
 
 def manifest(**changes: Any) -> Manifest:

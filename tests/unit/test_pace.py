@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import CountedClock
 
 from evalaction.engine.pace import OPENING_S, Pacer
 from evalaction.method.card import Pace
-from support.drawing import CountedClock
 
 
 def turns(pace: Pace, count: int, *, slots: int = 4, latency: float = 0.0, hold: tuple[int, int] | None = None) -> list[float]:
@@ -47,7 +48,7 @@ def test_no_minute_holds_more_than_its_share(per_minute: int, slots: int, latenc
     sent = turns(Pace(per_minute=per_minute), 20, slots=slots, latency=latency, hold=(at, wait))
     for place, first in enumerate(sent):
         assert sum(first <= other < first + 60 for other in sent[place:]) <= per_minute
-    assert all(b - a >= 60 / per_minute for a, b in zip(sent, sent[1:], strict=False)), "evenly spaced, never a burst"
+    assert all(b - a >= 60 / per_minute for a, b in itertools.pairwise(sent)), "evenly spaced, never a burst"
 
 
 def test_the_pace_is_used_in_full() -> None:
