@@ -52,7 +52,7 @@ class Child:
 
         Must be called on a thread that lives as long as the worker: Linux ends the worker with the thread that started it.
         """
-        spot = Spot()
+        spot = Spot.fresh()
         settings = {
             "spot": spot.descriptor,
             "root": str(Path(evalaction.__file__).resolve().parent.parent),

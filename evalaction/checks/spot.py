@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import mmap
+import os
 import struct
-import tempfile
 from typing import NamedTuple
 
 _BEGUN = struct.Struct("<idd")  # job within the batch, when it began, CPU time then
@@ -26,18 +26,19 @@ class Noted(NamedTuple):
 
 
 class Spot:
-    """One page shared by descriptor. The parent makes it, the worker opens it again."""
+    """One page shared by descriptor: the parent makes it, the worker maps it again."""
 
-    def __init__(self, descriptor: int | None = None) -> None:
-        self._file = tempfile.TemporaryFile() if descriptor is None else open(descriptor, "r+b", closefd=True)  # noqa: PTH123, SIM115
-        if descriptor is None:
-            self._file.truncate(mmap.PAGESIZE)
-        self._page = mmap.mmap(self._file.fileno(), mmap.PAGESIZE)
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._page = mmap.mmap(descriptor, mmap.PAGESIZE)
         self.clear()
 
-    @property
-    def descriptor(self) -> int:
-        return self._file.fileno()
+    @classmethod
+    def fresh(cls) -> Spot:
+        """A page that lies in no folder; the descriptor is the caller's to close."""
+        descriptor = os.memfd_create("spot") if hasattr(os, "memfd_create") else _unnamed_file()
+        os.ftruncate(descriptor, mmap.PAGESIZE)
+        return cls(descriptor)
 
     def begin(self, job: int, began: float, cpu_s: float) -> None:
         _AT.pack_into(self._page, _AT_OFFSET, 0, b"", b"")
@@ -48,8 +49,8 @@ class Spot:
         _AT.pack_into(self._page, _AT_OFFSET, PHASES.index(phase), text, parsed)
 
     def close(self) -> None:
-        """What was noted stays readable."""
-        self._file.close()
+        """Close the descriptor; what was noted stays readable."""
+        os.close(self.descriptor)
 
     def clear(self) -> None:
         self.begin(NOBODY, 0.0, 0.0)
@@ -59,3 +60,10 @@ class Spot:
         phase, text, parsed = _AT.unpack_from(self._page, _AT_OFFSET)
         text, parsed = (digest.rstrip(b"\0").decode("ascii") or None for digest in (text, parsed))
         return Noted(job, began, cpu_s, PHASES[phase], text, parsed)
+
+
+def _unnamed_file() -> int:
+    import tempfile  # here: only needed where there is no memfd, and the worker starts faster without
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())

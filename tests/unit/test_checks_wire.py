@@ -55,7 +55,7 @@ def test_a_contract_survives_the_way_with_its_decimals() -> None:
 
 
 def test_a_spot_tells_what_was_noted_even_after_it_is_closed() -> None:
-    ours = Spot()
+    ours = Spot.fresh()
     theirs = Spot(os.dup(ours.descriptor))
     ours.close()
     assert ours.read().job == NOBODY
