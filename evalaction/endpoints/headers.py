@@ -22,6 +22,7 @@ CACHE_STATUS = (
     "x-openrouter-cache-status",
 )
 """Headers that a cache answered when one of their values is, or starts with, HIT (or another word for a stored reply)."""
+_TELLING = {*CACHE_STATUS, "x-litellm-cache-key", "x-litellm-cache-hit", "age"}
 
 
 def retry_after_ms(value: str, now: datetime) -> int | None:
@@ -48,6 +49,8 @@ def cache_hit(headers: Mapping[str, str]) -> str | None:
     Read are CACHE_STATUS; `x-litellm-cache-key`, which LiteLLM sends on hits only; `x-litellm-cache-hit: true`; and an `Age`
     above 0, which only caches add (RFC 9111). The provider's own prompt caching is none of these: there the reply is new.
     """
+    if _TELLING.isdisjoint(headers):
+        return None
     for name in CACHE_STATUS:
         if name in headers and any(_stored(word) for word in headers[name].lower().split(",")):
             return name
