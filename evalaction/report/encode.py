@@ -42,6 +42,8 @@ def cut(text: str, limit: int | None) -> str:
 
 def one_line(text: str, limit: int | None = LIMIT) -> str:
     """Visible characters on one line; line ends are shown as ⏎."""
+    if limit is not None:
+        text = text[: 2 * limit + 2]  # enough for the cut below, whatever the line ends are
     text = visible(text.replace("\r\n", "\n").replace("\r", "\n"), keep="\n\t")
     return cut(text, limit).replace("\n", " ⏎ ").replace("\t", " ").strip()
 

@@ -53,7 +53,7 @@ class _Room:
 
 
 _COMMENT_ROOMS = (_Room(25, 25, 3000), _Room(25, 12, 1500), _Room(16, 10, 1000), _Room(10, 10, 800), _Room(5, 8, 500))
-_SUMMARY_ROOMS = (*(_Room(rows, 200, 5000) for rows in (2000, 1000, 500, 250, 100)), *_COMMENT_ROOMS)
+_SUMMARY_ROOMS = (*(_Room(rows, 50, 3000) for rows in (2000, 1000, 700, 500, 350, 250, 100)), *_COMMENT_ROOMS)
 _HEADING = _Room(0, 0, 400)
 
 
