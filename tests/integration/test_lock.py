@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -342,3 +343,14 @@ def test_a_disk_that_is_full_leaves_the_old_card(folder: Path, monkeypatch: pyte
         lock(card)
     assert card.read_bytes() == data
     assert sorted(place.name for place in folder.iterdir()) == ["card.yaml", "eval"]
+
+
+def test_a_folder_that_may_not_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = write(folder, card_text(LAYOUTS["block"][0]))
+
+    def refused(**place: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refused)
+    with pytest.raises(UsageError, match=r"cannot be written \(Permission denied\); nothing was changed"):
+        lock(card)

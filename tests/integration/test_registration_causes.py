@@ -138,6 +138,13 @@ def test_a_committed_symlink_on_the_way(subject: Subject) -> None:
     assert subject.breaks() == ["symlink"]
 
 
+def test_a_symlink_on_the_way_in_the_working_tree_only(subject: Subject) -> None:
+    subject.path("eval").rename(subject.path("real"))
+    subject.path("eval").symlink_to("real")
+    assert subject.path(TASKS).read_bytes() == cards.exam_text()
+    assert subject.breaks() == ["symlink"]
+
+
 def test_a_symlink_on_the_way_to_the_card_is_looked_through(subject: Subject, tmp_path: Path) -> None:
     (tmp_path / "way").symlink_to(subject.repo.root)
     assert freeze(tmp_path / "way" / "card.yaml").root == subject.repo.root
@@ -193,3 +200,9 @@ def test_a_card_that_nothing_has(subject: Subject) -> None:
     assert subject.breaks() == ["missing"]
     subject.card = subject.path("eval")
     assert subject.breaks() == ["missing"]
+
+
+def test_a_symlink_that_is_not_tracked(subject: Subject) -> None:
+    untrack(PROMPT)(subject)
+    link(PROMPT)(subject)
+    assert subject.breaks() == ["symlink"]

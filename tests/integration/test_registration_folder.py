@@ -11,6 +11,7 @@ from support.registered import PROMPT, TASKS, Subject, delete, edit, more
 from support.repos import Repo
 
 from evalaction.errors import SourceError
+from evalaction.registration import collect
 from evalaction.registration.freeze import freeze, rehearse
 from evalaction.registration.lock import lock
 
@@ -105,3 +106,16 @@ def test_rehearse_refuses_what_is_not_there(subject: Subject, path: str) -> None
     delete(path)(subject)
     with pytest.raises(SourceError, match="does not exist"):
         rehearse(subject.card)
+
+
+def test_a_folder_that_is_too_large_altogether(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = folder_subject(tmp_path / "repo")
+    subject.repo.commit({"eval/t0000.json": b'{"prompt": "Hi", "expected": "' + b"x" * 100 + b'"}'})
+    monkeypatch.setattr(collect, "EXAM_BYTES", 150)
+    for read in (freeze, rehearse):
+        with pytest.raises(SourceError, match="eval: this file has over 150 bytes"):
+            read(subject.card)
+    monkeypatch.setattr(collect, "EXAM_BYTES", 100)
+    for read in (freeze, rehearse):
+        with pytest.raises(SourceError, match=r"t0000\.json: this file has over 100 bytes"):
+            read(subject.card)
