@@ -9,6 +9,7 @@ import time
 from typing import Any, Literal, Protocol, TypeAlias
 
 from evalaction.checks.process import Child, Death
+from evalaction.checks.spot import NOBODY
 from evalaction.checks.wire import Garbled, Inbox, Oversized, frame
 
 READ_SIZE = 262_144
@@ -43,7 +44,7 @@ class Link:
         self._owner = owner
         self._timeout_s = timeout_s
         self._inbox = Inbox(output_bytes)
-        self._unsent = b""
+        self._unsent = memoryview(b"")
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(child.reader, self._read)
         self._clock = self._loop.call_later(START_S, self.end, "timeout")
@@ -53,13 +54,13 @@ class Link:
         self.idle = False
         self.child.spot.clear()
         self._clock = self._loop.call_later(self._timeout_s, self._look)
-        self._unsent = frame(message)
+        self._unsent = memoryview(frame(message))
         self._write()
 
     def _look(self) -> None:
         """The clock of a batch has run down: the job at hand has had its time, or began later and gets the rest of it."""
         noted = self.child.spot.read()
-        left = noted.began + self._timeout_s - time.monotonic() if noted.job >= 0 else 0.0
+        left = noted.began + self._timeout_s - time.monotonic() if noted.job != NOBODY else 0.0
         if left > 0:
             self._clock = self._loop.call_later(left, self._look)
         else:
@@ -83,7 +84,7 @@ class Link:
         except BlockingIOError:
             pass
         except BrokenPipeError:  # the reader will see its end
-            self._unsent = b""
+            self._unsent = memoryview(b"")
         if self._unsent:
             self._loop.add_writer(self.child.writer, self._write)
         else:

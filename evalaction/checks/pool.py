@@ -126,7 +126,7 @@ class Judge:
                 job.suspect, job.weight = True, BATCH
         self._queue.extendleft(reversed(batch))
         if self._failed_starts >= FAILED_STARTS:
-            self._give_up(death)
+            self._give_up(_how(death))
         self._pump()
 
     def _pump(self) -> None:
@@ -139,8 +139,17 @@ class Judge:
                 return
             batch = self._take()
             if batch:
-                self._batches[idle] = batch
-                idle.send(self._message(idle, batch))
+                self._hand(batch, idle)
+
+    def _hand(self, batch: list[_Job], link: Link) -> None:
+        try:
+            message = self._message(link, batch)
+        except Exception as error:  # noqa: BLE001 - this runs as a callback: its caller is whoever waits for the batch
+            for job in batch:
+                job.future.set_exception(error)
+            return
+        self._batches[link] = batch
+        link.send(message)
 
     def _take(self) -> list[_Job]:
         batch: list[_Job] = []
@@ -153,7 +162,11 @@ class Judge:
         return batch
 
     def _start(self) -> None:
-        child = Child.start(self._limits, schemas=self._schemas, command=self._command)
+        try:
+            child = Child.start(self._limits, schemas=self._schemas, command=self._command)
+        except OSError as error:
+            self._give_up(error.strerror or str(error))
+            return
         timeout_s = self._limits.timeout_ms / 1000
         self._links.append(Link(child, self, timeout_s=timeout_s, output_bytes=max(SMALLEST_MESSAGE, self._limits.output_bytes)))
 
@@ -185,8 +198,8 @@ class Judge:
             schemas.append((number, text))
         return contract_text(item, number)
 
-    def _give_up(self, death: Death) -> None:
-        sentence = f"The worker that judges outputs does not start ({_how(death)}). Look at the memory limits of this machine."
+    def _give_up(self, why: str) -> None:
+        sentence = f"The worker that judges outputs does not start ({why}). Look at the memory limits of this machine."
         for job in self._queue:
             if not job.future.done():
                 job.future.set_exception(EvalactionError(sentence, code="checker_start"))

@@ -25,6 +25,10 @@ _START = (
 _INHERITED = ("LD_LIBRARY_PATH",)
 
 
+UNKNOWN = 255
+"""Exit code of a worker whose end nobody told us."""
+
+
 class Death(NamedTuple):
     """How a worker ended: exit code (negative: the signal) and the CPU seconds of its whole life."""
 
@@ -86,12 +90,16 @@ class Child:
 
     def bury(self, *, wait: bool) -> Death | None:
         """How it ended, its pipes closed; None while it still runs and `wait` is not set."""
-        pid, status, usage = os.wait4(self.process.pid, 0 if wait else os.WNOHANG)
-        if pid == 0:
-            return None
-        self.process.returncode = os.waitstatus_to_exitcode(status)
+        try:
+            pid, status, usage = os.wait4(self.process.pid, 0 if wait else os.WNOHANG)
+        except ChildProcessError:  # where SIGCHLD is ignored the system buries its dead itself
+            self.process.returncode, cpu_s = UNKNOWN, 0.0
+        else:
+            if pid == 0:
+                return None
+            self.process.returncode, cpu_s = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        return Death(self.process.returncode, usage.ru_utime + usage.ru_stime)
+        return Death(self.process.returncode, cpu_s)

@@ -66,6 +66,11 @@ def test_a_worker_inherits_no_secret_no_file_and_no_folder(monkeypatch: pytest.M
     assert int(limits["Max open files"]) <= 32
 
 
+def test_the_parent_never_loads_the_schema_library() -> None:
+    script = "import sys, evalaction.checks.pool, evalaction.checks.validate; sys.exit('jsonschema' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False, cwd=ROOT, timeout=60).returncode == 0
+
+
 @linux
 def test_a_worker_has_a_session_of_its_own() -> None:
     async def run() -> bool:

@@ -6,12 +6,15 @@ Everything hostile in here runs inside a worker with its own CPU, memory and tim
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.judging import item, judged, reached
 
+import evalaction
 from evalaction.checks.judgement import Judgement
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Check, Item
@@ -140,6 +143,29 @@ def test_a_worker_that_answers_nonsense(misbehave: str, reason: str) -> None:
     assert judgement.columns.verdict == "runner_error"
     assert (judgement.columns.check_reason or "").startswith(reason)
     assert judgement.text_sha256
+
+
+SLOW = """
+sys.path.insert(0, {root!r})
+from evalaction.checks.spot import Spot
+spot = Spot(json.loads(sys.argv[1])["spot"])
+for number in range(len(jobs)):
+    spot.begin(number, time.monotonic(), 0.0)
+    time.sleep({seconds})
+    spot.clear()
+send(["done", False, [harmless for _ in jobs]])
+"""
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(0.15, "pass"), (60, "runner_error")])
+def test_a_wall_limit_counts_for_each_output_of_a_batch_apart(seconds: float, verdict: str) -> None:
+    root = str(Path(evalaction.__file__).parent.parent)
+    slow = textwrap.indent(SLOW.format(root=root, seconds=seconds), "    ").lstrip()
+    command = (sys.executable, "-I", "-c", FAKE.replace("{misbehave}", slow))
+    exam = [item(Check(kind="exact", expected="x"))]
+    jobs = [(0, reached("slow"))] * (10 if verdict == "pass" else 2)
+    judgements = judged(exam, jobs, CheckLimits(timeout_ms=1_000), workers=1, command=command)
+    assert {one.columns.verdict for one in judgements} == {verdict}
 
 
 def test_a_wall_limit_that_the_machine_caused_is_not_blamed_on_the_output() -> None:

@@ -86,13 +86,6 @@ def test_several_that_hang_are_each_named() -> None:
     assert [one.columns.verdict for one in judgements] == ["runner_error", "pass", "runner_error", "fail", "runner_error"]
 
 
-def test_a_wall_limit_counts_for_each_output_of_a_batch_apart() -> None:
-    # Sixteen outputs that take about 60 ms each share a batch whose limit for one is 500 ms.
-    slow = item(Check(kind="regex", expected="^(a|a)*$"))
-    judgements = judged([slow], [(0, reached("a" * 17 + "!"))] * 16, CheckLimits(timeout_ms=500, cpu_ms=10_000), workers=1)
-    assert {one.columns.verdict for one in judgements} == {"fail"}
-
-
 def test_a_wall_limit_ends_a_hanging_check() -> None:
     began = time.monotonic()
     [one] = judged([item(Check(kind="regex", expected="^(a+)+$"))], [(0, BOMB)], CheckLimits(timeout_ms=700, cpu_ms=60_000))
@@ -166,6 +159,27 @@ def test_leaving_kills_the_workers_and_cancels_what_waits() -> None:
             os.kill(pid, 0)
 
 
+def test_an_item_that_cannot_be_sent_fails_its_caller_instead_of_hanging_it() -> None:
+    strange = item(Check(kind="json", expected=object()), index=5)  # type: ignore[arg-type]
+
+    async def run() -> Judgement:
+        async with Judge(ITEMS, CheckLimits(), 1) as judge:
+            with pytest.raises(TypeError, match="not JSON"):
+                await judge(strange, reached("yes"))
+            return await judge(EXACT, reached("yes"))
+
+    assert words(asyncio.run(asyncio.wait_for(run(), 60))) == (None, None, "pass")
+
+
+def test_workers_are_buried_where_the_system_ignores_the_death_of_children() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        judgements = judged(ITEMS, [(0, reached("yes")), (1, BOMB), (0, reached("yes"))], SHORT)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert [one.columns.verdict for one in judgements] == ["pass", "runner_error", "pass"]
+
+
 def test_a_caller_that_gives_up_does_not_disturb_the_others() -> None:
     async def run() -> Judgement:
         async with Judge(ITEMS, SHORT, 1) as judge:
@@ -178,7 +192,8 @@ def test_a_caller_that_gives_up_does_not_disturb_the_others() -> None:
     assert words(asyncio.run(asyncio.wait_for(run(), 60))) == (None, None, "pass")
 
 
-def test_workers_that_do_not_start_end_the_run_with_a_sentence() -> None:
+@pytest.mark.parametrize("command", ["/bin/false", "/nonexistent/python"])
+def test_workers_that_do_not_start_end_the_run_with_a_sentence(command: str) -> None:
     with pytest.raises(EvalactionError, match="does not start") as failed:
-        judged(ITEMS, [(0, reached("yes"))], command=("/bin/false",))
+        judged(ITEMS, [(0, reached("yes"))], command=(command,))
     assert failed.value.code == "checker_start"
