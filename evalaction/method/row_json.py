@@ -46,7 +46,7 @@ _COLUMNS = ("reach", "reach_reason", "contract", "contract_reason", "check", "ch
 _REQUIRED = frozenset(
     {"index", "item", "arm", "draw", "half", "request_sha256", "endpoint", "started_at", "ms", "reach", "verdict"}
 )
-_ROW_ONLY = tuple(name for name in _FIELDS if name not in {*_COLUMNS, "verdict", "usage"})
+_COUNTS = frozenset(name for name, types in _FIELDS.items() if types is _COUNT)
 _USAGE = ("input", "output")
 
 
@@ -71,21 +71,30 @@ def row_from_json(obj: object) -> Row:
     """The row of one line. Raises ValueError naming a field that is missing, unknown, of a wrong type or contradicted."""
     if type(obj) is not dict:
         raise ValueError("a row is a JSON object")
+    fields = obj.copy()  # what is no column and no usage is a field of the row under the same name
     for name, value in obj.items():
-        types = _FIELDS.get(name)
-        if types is None:
-            raise ValueError(f"unknown field {name!r}")
-        if type(value) not in types or (types is _COUNT and not 0 <= value < _LIMIT):
+        if type(value) not in _FIELDS.get(name, ()):
+            raise ValueError(f"field {name!r} has a wrong value" if name in _FIELDS else f"unknown field {name!r}")
+    for name in _COUNTS & obj.keys():
+        if not 0 <= obj[name] < _LIMIT:
             raise ValueError(f"field {name!r} has a wrong value")
     if not obj.keys() >= _REQUIRED:
         raise ValueError(f"missing field {min(_REQUIRED - obj.keys())!r}")
     if obj["arm"] not in ARMS or obj["half"] > 1:
         raise ValueError(f"no such arm or half: {obj['arm']!r}, {obj['half']}")
-    columns = Columns(**{name: obj[name] for name in _COLUMNS if name in obj})
-    if columns.verdict != obj["verdict"]:
+    take = fields.pop
+    columns = Columns(
+        take("reach"),
+        take("reach_reason", None),
+        take("contract", None),
+        take("contract_reason", None),
+        take("check", None),
+        take("check_reason", None),
+    )
+    if columns.verdict != take("verdict"):
         raise ValueError(f"the columns say {columns.verdict}, the field 'verdict' says {obj['verdict']!r}")
-    fields = {name: obj[name] for name in _ROW_ONLY if name in obj}
-    return Row(columns=columns, usage=_usage(obj["usage"]) if "usage" in obj else Usage(), **fields)
+    usage = take("usage", None)
+    return Row(columns=columns, usage=_usage(usage) if usage is not None else Usage(), **fields)
 
 
 def _usage(obj: dict[str, Any]) -> Usage:

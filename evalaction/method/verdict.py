@@ -74,7 +74,7 @@ def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
         sign=split.sign if split and earned else 0,
         half_signs=split.half_signs if split else None,
         breaks=tuple(found for _, found in rulings),
-        notes=claim.notes + _repeated_ids(tally),
+        notes=claim.notes + _thin_floor(sign, split) + _repeated_ids(tally),
         claim_met=claim.met if claim.met is None else claim.met and not doubts,
         bound=claim.bound,
     )
@@ -151,6 +151,19 @@ def _doubts(card: Card, tally: Tally, facts: RunFacts, sign: Sign | None) -> tup
         again = f", and {count(replays, 'reply', 'replies')} repeated an earlier one of the same item, id and body."
         found.append(Break("cached_draws", (*parts, again)))
     return tuple(found)
+
+
+def _thin_floor(sign: Sign | None, split: Split | None) -> tuple[Break, ...]:
+    """A floor that one item clears is said where the card switched the lead in items off."""
+    if not sign or not split or not split.earned or sign.min_item_gap > 1:
+        return ()
+    smallest = min(half.items for half in split.halves)
+    if sign.min_abs_gap.value * smallest > 1:
+        return ()
+    text = (
+        f"On {count(smallest, 'item')} a half the floor {sign.min_abs_gap.text} is one item or less: one item can earn this sign."
+    )
+    return (Break("floor_is_one_item", (text,)),)
 
 
 def _repeated_ids(tally: Tally) -> tuple[Break, ...]:

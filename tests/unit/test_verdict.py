@@ -68,6 +68,15 @@ def test_under_not_behind_a_lead_that_is_missing_is_a_note() -> None:
     assert [note.code for note in split.notes] == ["halves_disagree"] and split.outcome is Outcome.PASS
 
 
+def test_a_floor_that_one_item_clears_is_said() -> None:
+    wobble = (["k"] + ["p"] * 39) * 2
+    earned = paired(GOOD, wobble, min_item_gap=1)
+    assert earned.earned and [note.code for note in earned.notes] == ["floor_is_one_item"]
+    assert "the floor 0.02 is one item or less" in say(earned.notes[0].sentence)
+    assert paired(GOOD, GOOD, min_item_gap=1).notes == () and paired(GOOD, WORSE).notes == ()
+    assert paired(GOOD, WORSE, min_item_gap=1, min_abs_gap=Threshold.of("0.03")).notes == ()
+
+
 def test_behind_needs_no_agreement_of_the_paired_items() -> None:
     # Both halves have control ahead only because of what it lost.
     control = (["u"] * 2 + ["p"] * 38) * 2
