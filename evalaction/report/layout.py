@@ -74,7 +74,7 @@ def document(report: Report) -> Document:
 
 def _breaks(report: Report) -> tuple[Block, ...]:
     lines = [entry.sentence for entry in report.verdict.breaks]
-    notes: list[Sentence] = [("Noted, held against nobody: ", *entry.sentence) for entry in report.verdict.notes]
+    notes: list[Sentence] = [("Note: ", *entry.sentence) for entry in report.verdict.notes]
     found = tuple(lines + notes)
     if not found:
         return ()
@@ -93,12 +93,9 @@ def _halves(report: Report) -> tuple[Block, ...]:
 
 
 def bound_sentence(bound: MarginBound) -> str:
-    """The bound behind `not_behind`, and how many items would do where it does not hold."""
+    """The bound behind `not_behind`, beside the margin it is held against."""
     lower, margin = figures.lower_bound(bound)
-    text = f"Lower bound {lower} points (one-sided 95 %, all {bound.items} items); margin {figures.MINUS}{margin} points."
-    if bound.enough_items is not None and bound.enough_items > bound.items:
-        text += f" {bound.enough_items:,} items with the same mean and spread would do."
-    return text
+    return f"Lower bound {lower} points (one-sided 95 %, all {bound.items} items); margin {figures.MINUS}{margin} points."
 
 
 def _fold(title: str, detail: str, table: Table) -> tuple[Block, ...]:

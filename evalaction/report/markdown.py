@@ -150,7 +150,7 @@ def _fold(fold: Fold, room: _Room) -> str:
 
 def _footer(doc: Document, room: _Room) -> str:
     parts = " · ".join(_inline(part, room) for part in doc.footer)
-    return f"---\n\n<sub>{parts}<br>{prose(doc.last_words)}</sub>"
+    return f"<sub>{parts}<br>{prose(doc.last_words)}</sub>"
 
 
 def _inline(text: Text, room: _Room) -> str:
@@ -176,7 +176,7 @@ def _encoded(text: Text) -> Iterator[str]:
 def _fragment(fragment: Fragment) -> str:
     match fragment:
         case str():
-            return re.sub(r"(?<=\d) %", "\u00a0%", prose(fragment))
+            return re.sub(r" (?=◀)|(?<=\d) (?=%)", "\u00a0", prose(fragment))
         case Quoted():
             return cell(fragment.text, 80)
         case Draws():

@@ -110,7 +110,7 @@ def test_the_column_that_moved_is_marked_once() -> None:
     assert text.count("◀") == 1
     row = next(line for line in text.splitlines() if "◀" in line)
     assert row.startswith("| treatment |")
-    assert row.split(" | ")[3].endswith("83.6\u00a0% ◀")
+    assert row.split(" | ")[3].endswith("83.6\u00a0%\u00a0◀")
 
 
 def test_a_breached_limit_stands_beside_its_number() -> None:

@@ -105,3 +105,12 @@ def test_without_a_marker_the_heading_is_the_first_line() -> None:
 def test_the_terminal_is_not_flooded() -> None:
     assert len(render_text(enormous()).splitlines()) < 700
     assert "(4,980 more in results.json)" in render_text(enormous())
+
+
+@pytest.mark.parametrize("spare", [-2, -1, 0, 1, 2])
+def test_exactly_at_the_limit(spare: int) -> None:
+    room = COMMENT_LIMIT - size(comment(behind())) - 1
+    text = comment(behind(), marker="x" * (room - spare))
+    assert size(text) <= COMMENT_LIMIT
+    assert (size(text) == COMMENT_LIMIT - spare) == (spare >= 0)
+    assert ("1 more in the artifact" in text) == (spare < 0)
