@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
@@ -19,6 +19,7 @@ from evalaction.checks.wire import Answer, contract_text, schema_text
 from evalaction.errors import EvalactionError
 from evalaction.method.canonical import sha256
 from evalaction.method.card import CheckLimits
+from evalaction.method.reasons import without_details
 from evalaction.method.records import Completion, Item
 
 BATCH = 16
@@ -49,14 +50,24 @@ class Judge:
     `items` tells only what the workers have to prepare for; `workers` is the largest number of processes. What waits
     is sent in small batches. When a worker dies, the output it was at is to blame and the others of its batch are judged again:
     judging is a pure function, so nothing is drawn twice.
+
+    `quotable` says of an output whether reasons may quote it. They quote it cut, and half a secret is no longer found by a
+    search for it, so an output that holds one must not be quoted, nor any output of a run that keeps no text.
     """
 
     def __init__(
-        self, items: Iterable[Item], limits: CheckLimits, workers: int, *, command: tuple[str, ...] | None = None
+        self,
+        items: Iterable[Item],
+        limits: CheckLimits,
+        workers: int,
+        *,
+        quotable: Callable[[str], bool] = lambda _: True,
+        command: tuple[str, ...] | None = None,
     ) -> None:
         self._schemas = any(item.schema is not None for item in items)
         self._limits = limits
         self._workers = max(1, workers)
+        self._quotable = quotable
         self._command = command
         self._links: list[Link] = []
         self._batches: dict[Link, list[_Job]] = {}
@@ -106,7 +117,7 @@ class Judge:
         judged = [judgement.of_answer(Answer(*answer)) for answer in answers]
         del self._batches[link]
         for job, one in zip(batch, judged, strict=False):
-            _resolve(job, one)
+            self._resolve(job, one)
         self._queue.extendleft(reversed(batch[len(judged) :]))
         self._pump()
 
@@ -120,7 +131,7 @@ class Judge:
         guilty = batch[noted.job] if known else batch[0] if batch and batch[0].suspect else None
         if guilty is not None:
             batch.remove(guilty)
-            _resolve(guilty, _blame(guilty, link.cause, death, noted, self._limits))
+            self._resolve(guilty, _blame(guilty, link.cause, death, noted, self._limits))
         else:  # nobody knows: one by one, it will show
             for job in batch:
                 job.suspect, job.weight = True, BATCH
@@ -128,6 +139,12 @@ class Judge:
         if self._failed_starts >= FAILED_STARTS:
             self._give_up(_how(death))
         self._pump()
+
+    def _resolve(self, job: _Job, one: Judgement) -> None:
+        if job.future.done():
+            return
+        detailed = one.columns.verdict != "pass" and not self._quotable(job.output)
+        job.future.set_result(replace(one, columns=without_details(one.columns)) if detailed else one)
 
     def _pump(self) -> None:
         self._pumping = False
@@ -204,11 +221,6 @@ class Judge:
             if not job.future.done():
                 job.future.set_exception(EvalactionError(sentence, code="checker_start"))
         self._queue.clear()
-
-
-def _resolve(job: _Job, one: Judgement) -> None:
-    if not job.future.done():
-        job.future.set_result(one)
 
 
 def _how(death: Death) -> str:

@@ -56,6 +56,25 @@ def test_columns_and_digests() -> None:
     assert words(matched) == (None, None, "pass")
 
 
+def test_an_output_that_may_not_be_quoted_leaves_only_words_in_its_reasons() -> None:
+    secret = "sk-0123456789abcdef"
+    exam = [EXACT, REDOS, STATUS]
+    outputs = [(0, f"no {secret}"), (0, "no"), (2, f'{{"{secret}": 1}}'), (2, f'{secret}"'), (1, BOMB.output or "")]
+
+    async def run() -> list[Judgement]:
+        async with Judge(exam, SHORT, 1, quotable=lambda text: text == "no") as judge:
+            return await asyncio.gather(*(judge(exam[index], reached(text)) for index, text in outputs))
+
+    judgements = asyncio.run(asyncio.wait_for(run(), 60))
+    assert [words(one)[:2] for one in judgements] == [
+        (None, "differs"),
+        (None, 'differs: expected "yes", got "no"'),
+        ("schema", None),
+        ("not_json", None),
+        (None, "checker:timeout"),
+    ]
+
+
 def test_a_draw_that_did_not_reach_meets_no_worker() -> None:
     async def run() -> Judgement:
         judge = Judge(ITEMS, CheckLimits(), 1, command=("/nonexistent",))  # never entered: a worker could not even start
