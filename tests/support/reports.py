@@ -176,7 +176,7 @@ def _pair(kind: Any, item: str, control: str, treatment: str, reason: str | None
     return Pair(kind=kind, item=item, control=control, treatment=treatment, column=column, reason=reason)
 
 
-def behind() -> Report:
+def _behind_arms() -> tuple[ArmReport, ArmReport]:
     control = arm(
         "control",
         columns(320, 320, 318, 290),
@@ -197,7 +197,10 @@ def behind() -> Report:
             TagReport(tag="outage", columns=columns(220, 219, 218, 195), draws=counted(44, 39, (33, 34), 9, 1)),
         ),
     )
-    flip_limit = limit("between", "max_flip_gain", "0.10", "breached", (Fraction(8, 64), Fraction(8, 64)))
+    return control, treatment
+
+
+def behind() -> Report:
     return report(
         Outcome.FAIL,
         ("treatment is behind",),
@@ -215,7 +218,7 @@ def behind() -> Report:
         ),
         todo=("Open these items first: ", Quoted("t0014"), ", ", Quoted("t0031"), ", ", Quoted("t0052"), "."),
         callouts=(("One lever moved: `model`, from ", Quoted("old-model-2025-11"), " to ", Quoted("some-model-2026-05"), "."),),
-        arms=(control, treatment),
+        arms=_behind_arms(),
         moved="check",
         discordant={"reach": (0, 0), "contract": (1, 1), "check": (7, 2)},
         halves=(half(0, 31, (142, 155), (128, 155), -1), half(1, 33, (148, 165), (137, 165), -1)),
@@ -236,7 +239,7 @@ def behind() -> Report:
         ),
         limits=(
             limit("treatment", "min_contract", "0.98", "held", Rate(317, 319)),
-            flip_limit,
+            limit("between", "max_flip_gain", "0.10", "breached", (Fraction(8, 64), Fraction(8, 64))),
             limit("treatment", "min_stable_pass", "0.60", "held", Bounded(44, 45, 64)),
             limit("treatment", "max_p95_ms", "5000", "held", 2310),
         ),

@@ -83,6 +83,7 @@ def test_a_secret_is_found_in_every_dress(encode: Callable[[str], str], secret: 
 @given(st.sampled_from(sorted(ENCODERS)), ASCII, SURROUNDINGS, SURROUNDINGS)
 @settings(max_examples=150, deadline=None)
 def test_what_was_redacted_never_leaks(dress: str, secret: str, before: str, after: str) -> None:
+    assume(dress != "prose" or "`" not in secret)  # our own words: what stands in backticks becomes code
     redactor = Redactor({"A": secret})
     encode = ENCODERS[dress]
     inside = encode(before + secret + after) if dress not in {"base64 in lines", "prose"} else encode(secret)
