@@ -15,6 +15,8 @@ from evalaction.method.records import ARMS, ArmName
 from evalaction.method.strict_json import loads
 
 FORMAT = "evalaction/manifest/1"
+REFUSAL_FORMAT = "evalaction/refusal/1"
+"""Of a folder whose card could not be read: there is nothing to score in it."""
 MAX_BYTES = 64 << 20
 
 
@@ -101,7 +103,10 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
 def manifest_from_json(value: Json, *, file: str = MANIFEST) -> Manifest:
     """Read a manifest strictly: every field typed, none unknown. Raises SourceError."""
     top = Fields(value, file=file)
-    if top.text("format") != FORMAT:
+    form = top.text("format")
+    if form == REFUSAL_FORMAT:
+        raise UsageError(f"{file}: this run ended before its card could be read; its comment.md says why.", code="no_run")
+    if form != FORMAT:
         raise SourceError(f"This manifest is not in the form {FORMAT}; read it with the version that wrote it.", file=file)
     card, exam = top.part("card"), top.part("exam")
     items = tuple(item.pair_of_texts() for item in top.parts("items"))

@@ -105,8 +105,12 @@ def refusal_report(
     card: Card | None = None,
     items: int = 0,
     callouts: tuple[Sentence, ...] = (),
+    breaks: tuple[Break, ...] = (),
 ) -> Report:
-    """The report of a run that drew nothing: `error` gives outcome, break and sentence (2, 4, 5, 6). `card` where it was read."""
+    """The report of a run that drew nothing: `error` gives outcome, break and sentence (2, 4, 5, 6).
+
+    `card` where it was read; `breaks` where there are several reasons: they stand in the place of the error's own.
+    """
     titles: tuple[Title, ...] = ("NOT RUN",) if error.outcome is Outcome.NOT_RUN else ()
     small: tuple[Title, ...] = _titles(card, items, rehearsal=False) if card and items else ()
     found = Break(error.code, (Quoted(error.sentence),))
@@ -117,7 +121,7 @@ def refusal_report(
         draws=card.draws.count if card else 0,
         claim=card.sign.claim if card and card.sign else None,
         metric=card.sign.metric if card and card.sign else None,
-        verdict=Verdict(outcome=error.outcome, earned=False, sign=0, half_signs=None, breaks=(found,)),
+        verdict=Verdict(outcome=error.outcome, earned=False, sign=0, half_signs=None, breaks=breaks or (found,)),
         heading=(_REFUSED.get(error.outcome, "not judged"),),
         todo=None,
         callouts=callouts,

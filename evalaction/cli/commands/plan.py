@@ -1,0 +1,109 @@
+"""`evalaction plan`: what a run costs, how long it takes and whether it can speak; offline, before any call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from evalaction.cli.parser import Options
+from evalaction.cli.tables import table
+from evalaction.cli.world import World
+from evalaction.engine.prepare import Prepared, load, prepare
+from evalaction.errors import EvalactionError, UsageError
+from evalaction.method.plan import Plan, check_budget, check_halves, lost_items
+from evalaction.report.encode import term
+from evalaction.report.figures import percent
+
+
+def run(options: Options, world: World) -> int:
+    lost = share_of(options.assume_lost)
+    prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=True))
+    plan = prepared.plan
+    world.say(
+        f"{term(prepared.card.name)}: {plan.items} items × {plan.draws} draws × {len(plan.costs)} arm(s) = {plan.calls:,} calls"
+    )
+    world.say()
+    world.say(
+        table(
+            ("arm", "endpoint", "calls", "tokens in ≤", "tokens out ≤", "USD ≤"),
+            [_row(prepared, n) for n in range(len(plan.costs))],
+        )
+    )
+    world.say()
+    for line in (*_time(plan), *_halves(plan), *_lost(prepared, lost)):
+        world.say(line)
+    return _refusals(prepared, world)
+
+
+def share_of(text: str) -> Fraction:
+    """A share between 0 and 1 as a fraction. Raises UsageError."""
+    try:
+        share = Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
+        raise UsageError(f"--assume-lost takes a share such as 0.03, not {text!r}.") from error
+    if not 0 <= share < 1:
+        raise UsageError("--assume-lost takes a share of at least 0 and less than 1, such as 0.03.")
+    return share
+
+
+def _row(prepared: Prepared, number: int) -> tuple[str, ...]:
+    cost = prepared.plan.costs[number]
+    out = "unbounded" if cost.output_tokens is None else f"{cost.output_tokens:,}"
+    usd = "unknown" if cost.usd is None else f"{float(cost.usd):.4f}"
+    return (cost.arm, cost.endpoint, f"{cost.calls:,}", f"{cost.input_tokens:,}", out, usd)
+
+
+def _time(plan: Plan) -> list[str]:
+    each = " · ".join(f"{_duration(plan.seconds(ms))} at {ms / 1000:g} s a reply" for ms in (500, 2000, 10_000))
+    deadline = Fraction(plan.deadline_ms, 1000)
+    worst = _duration(min(plan.seconds(plan.timeout_ms), deadline))
+    return [
+        f"time with {plan.slots} at once: {each}",
+        f"at worst {worst}: every draw takes its whole timeout, or the deadline of {_duration(deadline)} ends the run",
+    ]
+
+
+def _duration(seconds: Fraction) -> str:
+    whole = -(-seconds.numerator // seconds.denominator)
+    hours, minutes = whole // 3600, whole % 3600 // 60
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {whole % 60:02} s" if minutes else f"{whole} s"
+
+
+def _halves(plan: Plan) -> list[str]:
+    if plan.halves is None:
+        return ["one arm: no halves, no sign"]
+    floor = f", at least {plan.floor} are needed in each" if plan.floor else ", this claim needs none"
+    return [f"halves: {plan.halves[0]} and {plan.halves[1]} items{floor}"]
+
+
+def _lost(prepared: Prepared, lost: Fraction) -> list[str]:
+    """Which limits a given share of lost draws would leave undecided, and by how much they must be cleared."""
+    if not lost:
+        return []
+    draws = prepared.plan.draws
+    share = lost_items(lost, draws)
+    lines = [f"if {percent(lost)} of the draws do not arrive, {percent(share)} of the items lose at least one of their {draws}"]
+    bands = {
+        "first": ("min_first_pass", "max_first_drop"),
+        "stable": ("min_stable_pass", "max_stable_drop", "max_flip_rate", "max_flip_gain"),
+    }
+    for band, width in (("first", lost), ("stable", share)):
+        names = sorted({limit.name for limit in prepared.card.limits if limit.name in bands[band]})
+        if names:
+            lines.append(
+                f"  then {', '.join(names)} can only be decided about {percent(width)} away from the bound, else undecided"
+            )
+    return lines
+
+
+def _refusals(prepared: Prepared, world: World) -> int:
+    """Say what `run` would refuse, in its order; the exit code is the first one's."""
+    gates: list[Callable[[], None]] = [lambda: check_budget(prepared.card, prepared.plan), lambda: check_halves(prepared.plan)]
+    code = 0
+    for gate in gates:
+        try:
+            gate()
+        except EvalactionError as error:
+            world.say(f"run would refuse ({error.outcome.exit_code}): {error.sentence}")
+            code = code or error.outcome.exit_code
+    return code

@@ -1,0 +1,68 @@
+"""`evalaction probe`: one fixed prompt, not of the exam, to each endpoint. Says whether the path works; never a result."""
+
+from __future__ import annotations
+
+import asyncio
+
+from evalaction.checks.pool import Judge
+from evalaction.cli.parser import Options
+from evalaction.cli.world import World
+from evalaction.endpoints import Call, build_request, missing_variables, open_surface
+from evalaction.engine.prepare import load
+from evalaction.engine.session import redactor_of
+from evalaction.errors import NotRunError, Outcome
+from evalaction.method.card import Endpoint
+from evalaction.method.records import Check, Columns, Completion, Item, Message
+from evalaction.registration.frozen import Frozen
+from evalaction.report.encode import term
+
+PROMPT = "This is a connection test. Answer with the one word: pong"
+ITEM = Item(id="probe", index=0, file="probe", line=None, prompt=PROMPT, check=Check(kind="exact", expected="pong"), sha256="")
+HEAD = 2_000
+
+
+def run(options: Options, world: World) -> int:
+    frozen = load(world.cwd / options.card, world.environ, rehearse_only=True)
+    card = frozen.card
+    if missing := missing_variables(card, world.environ):
+        raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was sent.")
+    redact = redactor_of(card, world.environ).redact
+    reached = True
+    for name in sorted({arm.endpoint for arm in card.arms.values()}):
+        completion, columns = asyncio.run(_ask(card.endpoints[name], frozen, options, world))
+        reached = reached and columns.reach
+        world.say(f"{term(name)}: {_columns(columns)} · {completion.ms:,} ms · status {completion.status or 'none'}")
+        served = completion.served_model or "not said"
+        tokens = f"{completion.usage.input or '?'} in, {completion.usage.output or '?'} out"
+        world.say(
+            f"  model {term(redact(served))} · finish {term(redact(completion.finish_reason or 'not said'))} · tokens {tokens}"
+        )
+        for line in redact(completion.output or completion.error or "").splitlines() or ["(nothing)"]:
+            world.say(f"  | {term(line, HEAD)}")
+    world.say("A probe is never a result: one fixed prompt, no exam, no second draw.")
+    return Outcome.PASS.exit_code if reached else Outcome.UNREACHABLE.exit_code
+
+
+async def _ask(endpoint: Endpoint, frozen: Frozen, options: Options, world: World) -> tuple[Completion, Columns]:
+    surface = open_surface(endpoint, environ=world.environ, files=frozen.files, ca_bundle=options.ca_bundle)
+    surface.expect([ITEM.id])
+    slot = surface.slot()
+    draws = frozen.card.draws
+    request = build_request(endpoint, (Message("user", PROMPT),), endpoint.output)
+    call = Call(request=request, item=ITEM.id, draw=0, timeout_ms=draws.timeout_ms, max_body_bytes=draws.max_body_bytes)
+    try:
+        completion = await slot.send(call)
+    finally:
+        await slot.aclose()
+    async with Judge([ITEM], frozen.card.checks, 1) as judge:
+        return completion, (await judge(ITEM, completion)).columns
+
+
+def _columns(columns: Columns) -> str:
+    words = {True: "yes", False: "no", None: "–"}
+    parts = (
+        ("reach", columns.reach, columns.reach_reason),
+        ("contract", columns.contract, columns.contract_reason),
+        ("check", columns.check, columns.check_reason),
+    )
+    return " · ".join(f"{name} {words[value]}" + (f" ({term(reason)})" if reason else "") for name, value, reason in parts)

@@ -1,0 +1,118 @@
+"""`evalaction run`: freeze, pass the gates, draw, judge, report. Every ending leaves a report in the run folder."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalaction import __version__
+from evalaction.cli.parser import Options
+from evalaction.cli.progress import progress
+from evalaction.cli.words import plain
+from evalaction.cli.world import World
+from evalaction.engine.runner import runner_identity
+from evalaction.engine.session import Setting
+from evalaction.errors import EvalactionError, UsageError
+from evalaction.report.encode import term
+from evalaction.report.text import render_text
+
+if TYPE_CHECKING:
+    from evalaction.engine.prepare import Prepared
+    from evalaction.method.report import Report
+
+
+def run(options: Options, world: World) -> int:
+    if options.resume and options.run_dir is None:
+        raise UsageError("--resume needs --run-dir, the folder of the run to finish.")
+    setting = Setting(
+        folder=world.cwd / (options.run_dir or default_folder(options.card)),
+        environ=world.environ,
+        identity=runner_identity(world.environ),
+        inputs={"synthetic": "true"} if options.synthetic else {},
+        ca_bundle=options.ca_bundle,
+        resume=options.resume,
+        rehearsal=options.rehearse,
+    )
+    report = draw_and_report(options, world, setting)
+    encoding = getattr(world.out, "encoding", None) or "utf-8"
+    world.say(render_text(report, encoding=encoding, colour=world.out.isatty()))
+    world.say(f"Run folder: {setting.folder}")
+    return report.verdict.outcome.exit_code
+
+
+def default_folder(card: Path) -> Path:
+    """`runs/<name of the card's file or folder>-<UTC time>`, a new one each time."""
+    name = card.parent.name if card.stem == "card" else card.stem
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "run"
+    return Path("runs") / f"{slug}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%fZ')}"
+
+
+def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
+    """The report of the run. A refusal leaves its report in the folder and is raised."""
+    from evalaction.engine.prepare import load, pass_gates, prepare
+
+    try:
+        prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=options.rehearse))
+    except EvalactionError as error:
+        _leave(error, None, options, setting)
+        raise
+    for warning in prepared.warnings:
+        world.warn(f"warning: {plain(warning)}")
+    try:
+        pass_gates(prepared, world.environ, setting.identity, rehearsal=options.rehearse)
+    except EvalactionError as error:
+        _leave(error, prepared, options, setting)
+        raise
+    return _drawn(prepared, options, world, setting)
+
+
+def _leave(error: EvalactionError, prepared: Prepared | None, options: Options, setting: Setting) -> None:
+    """Write the refusal into the run folder; what prevents that is a note on the refusal, not another error."""
+    from evalaction.engine.manifest import Ended
+    from evalaction.engine.refusal import refuse_prepared, refuse_unread
+    from evalaction.engine.session import manifest_of
+    from evalaction.method.report import Provenance
+
+    if setting.resume:  # the folder holds the rows of an earlier sitting
+        return
+    try:
+        if prepared:
+            ended = Ended(outcome=error.outcome, code=error.code, sentence=error.sentence)
+            refuse_prepared(setting.folder, manifest_of(prepared, setting), ended)
+        else:
+            card = str(options.card)
+            where = Provenance(tool_version=__version__, card_path=card, runner=setting.identity, inputs=setting.inputs)
+            refuse_unread(setting.folder, error, name=card, provenance=where, breaks=getattr(error, "breaks", ()))
+    except EvalactionError as second:
+        error.add_note(f"No report was left: {second.sentence}")
+    else:
+        error.add_note(f"Report: {setting.folder / 'comment.md'}")
+
+
+def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting) -> Report:
+    from evalaction.engine.derive import derive, drop_derived, find_leaks
+    from evalaction.engine.folder import locked
+    from evalaction.engine.run import refuse_interrupted
+    from evalaction.engine.session import draw, redactor_of
+
+    redactor = redactor_of(prepared.card, world.environ)
+    for name in redactor.short:
+        world.warn(
+            f"warning: the value of {term(name)} is shorter than 8 characters and is not searched for in the files of the run"
+        )
+    world.warn(f"{prepared.planned:,} calls are planned")
+    with progress(world, quiet=options.quiet) as show:
+        drawn = asyncio.run(draw(prepared, setting, progress=show))
+    with locked(setting.folder):
+        report = derive(setting.folder)
+        if leaks := find_leaks(setting.folder, redactor):
+            drop_derived(setting.folder)
+            places = ", ".join(f"{file} ({name})" for file, name in leaks)
+            raise EvalactionError(
+                f"A secret is still in the files of the run, which were taken away: {places}.", code="secret_found"
+            )
+    refuse_interrupted(drawn, str(setting.folder))
+    return report

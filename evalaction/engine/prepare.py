@@ -1,0 +1,116 @@
+"""From frozen inputs to a run that may start: every request, the plan, the digest, and the gates before the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalaction.checks.validate import validate_items
+from evalaction.endpoints import Request, build_request, missing_variables, open_surface
+from evalaction.engine.runner import check_runner
+from evalaction.errors import NotRunError
+from evalaction.method.canonical import digest
+from evalaction.method.card import Card
+from evalaction.method.exam import Exam, check_question
+from evalaction.method.plan import Plan, check_budget, check_halves, plan_run
+from evalaction.method.prompt import messages_for
+from evalaction.method.question import question_digest, question_of
+from evalaction.method.records import ARMS, ArmName, Sentence
+from evalaction.registration.freeze import freeze, rehearse
+from evalaction.registration.frozen import Frozen
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A question with everything that will be sent, before any address or key is known."""
+
+    frozen: Frozen
+    requests: Mapping[ArmName, tuple[Request, ...]]
+    """Per arm one request an item, in exam order; treatment first."""
+    plan: Plan
+    question_digest: str
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def card(self) -> Card:
+        return self.frozen.card
+
+    @property
+    def exam(self) -> Exam:
+        return self.frozen.exam
+
+    @property
+    def planned(self) -> int:
+        return self.plan.calls
+
+    @property
+    def synthetic(self) -> bool:
+        return any(self.card.endpoints[arm.endpoint].api == "scripted" for arm in self.card.arms.values())
+
+    def requests_sha256(self, arm: ArmName) -> str:
+        """One digest over the request digests of all items, in exam order."""
+        return digest([request.sha256 for request in self.requests[arm]])
+
+
+def expected_head(environ: Mapping[str, str]) -> str | None:
+    """The commit that a job on GitHub was started for; None elsewhere."""
+    return environ.get("GITHUB_SHA") or None if environ.get("GITHUB_ACTIONS") == "true" else None
+
+
+def load(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) -> Frozen:
+    """The inputs as the commit holds them, compared three ways; or, for a rehearsal, as they lie in the working tree."""
+    return rehearse(card_path) if rehearse_only else freeze(card_path, expected_head=expected_head(environ))
+
+
+def prepare(frozen: Frozen) -> Prepared:
+    """Build every request and the plan. Raises UsageError or SourceError for whatever would go wrong during the run."""
+    card, exam = frozen.card, frozen.exam
+    check_question(card, exam)
+    warnings = validate_items(exam.items)
+    requests = {arm: _requests(frozen, arm) for arm in ARMS if arm in card.arms}
+    _expect_replies(frozen)
+    return Prepared(
+        frozen=frozen,
+        requests=requests,
+        plan=plan_run(card, [item.id for item in exam.items], {arm: [len(r.body) for r in rs] for arm, rs in requests.items()}),
+        question_digest=question_digest(
+            question_of(card, exam), exam=exam, requests={arm: [r.sha256 for r in rs] for arm, rs in requests.items()}
+        ),
+        warnings=(*frozen.warnings, *warnings),
+    )
+
+
+def _requests(frozen: Frozen, name: ArmName) -> tuple[Request, ...]:
+    arm = frozen.card.arms[name]
+    endpoint = frozen.card.endpoints[arm.endpoint]
+    texts = frozen.texts()
+    system = texts[arm.system] if arm.system else None
+    template = texts[arm.template] if arm.template else None
+    return tuple(
+        build_request(endpoint, messages_for(item, system=system, template=template), item.output or endpoint.output)
+        for item in frozen.exam.items
+    )
+
+
+def _expect_replies(frozen: Frozen) -> None:
+    """Every item of a scripted endpoint has a reply; found before the run, like everything that is known without a call."""
+    for arm in frozen.card.arms.values():
+        endpoint = frozen.card.endpoints[arm.endpoint]
+        if endpoint.api == "scripted":
+            open_surface(endpoint, environ={}, files=frozen.files).expect(item.id for item in frozen.exam.items)
+
+
+def pass_gates(prepared: Prepared, environ: Mapping[str, str], identity: Mapping[str, str], *, rehearsal: bool) -> None:
+    """Refuse before the first call, in the method's order: runner (4), budget and allowance (2), halves (5), secrets (6).
+
+    A rehearsal may run on any machine and may be too small to speak.
+    """
+    if not rehearsal:
+        check_runner(prepared.card.runner, identity)
+    check_budget(prepared.card, prepared.plan)
+    if not rehearsal:
+        check_halves(prepared.plan)
+    missing = missing_variables(prepared.card, environ)
+    if missing:
+        raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was drawn.")
