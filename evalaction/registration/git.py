@@ -1,7 +1,8 @@
-"""The only module that knows git: reads commits, trees, blobs and the index; never writes, checks out, diffs or fetches.
+"""The only module that knows git: reads commits, trees, blobs, refs and the index; never checks out, diffs or moves a ref.
 
 The repository and its configuration are untrusted. Git runs with an environment of our own, with hooks, monitors, replacement
-objects and every transport off, and only commands that consult neither attributes nor filters are used.
+objects and every transport off, and only commands that consult neither attributes nor filters are used. One command writes
+and speaks to the network, when asked to: `fetch_commit` adds the objects of a single named commit, over https.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalaction.errors import UsageError
+from evalaction.registration.refs import candidates, check_name, full_sha
 
 TIMEOUT_S = 60.0
+FETCH_TIMEOUT_S = 300.0
 # git does not need a home: every configuration file outside the repository is switched off.
 ENVIRONMENT = {
     "HOME": os.devnull,
@@ -36,6 +39,7 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 INHERITED = ("PATH", "SYSTEMROOT")
+FETCH_INHERITED = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "GIT_SSL_CAINFO")
 CONFIG = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -45,7 +49,21 @@ CONFIG = (
     "core.quotePath=false",
     "protocol.allow=never",
 )
+# A fetch would otherwise run programs that the configuration names, or follow settings of the remote.
+FETCH_CONFIG = (
+    "core.alternateRefsCommand=false",
+    "core.askPass=",
+    "credential.helper=",  # empty: forget every helper named before, also for single addresses
+    "fetch.writeCommitGraph=false",
+    "http.sslVerify=true",
+    "transfer.bundleURI=false",
+)
+FETCH_FLAGS = (
+    "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
+    "--no-prune", "--no-filter", "--refmap=", "--end-of-options",
+)  # fmt: skip
 OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_CREDENTIALS, _HIDDEN = re.compile(r"://[^@/\s]*@"), "://***@"
 REGULAR = frozenset({"100644", "100755", "100664"})
 SYMLINK = "120000"
 TREE = "040000"
@@ -87,13 +105,79 @@ def find_root(folder: Path) -> Path | None:
 class Git:
     """One repository, seen from its work tree `root` (absolute). Paths are posix, relative to the root."""
 
-    def __init__(self, root: Path, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, root: Path, *, timeout_s: float = TIMEOUT_S, protocols: str = "https") -> None:
+        """`protocols`: what `fetch_commit` may speak, with colons between."""
         self.root = root
         self._timeout_s = timeout_s
+        self._protocols = protocols
 
     def head(self) -> Commit | None:
         """The commit that HEAD names; None when there is none yet or this clone does not hold it."""
-        out = self._run("cat-file", "--batch", stdin=b"HEAD\n")
+        return self._commit("HEAD")
+
+    def commit(self, oid: str) -> Commit | None:
+        """A commit by its full object id; None when this clone does not hold it. Raises ValueError for any other name."""
+        return self._commit(_oid(oid))
+
+    def is_shallow(self) -> bool:
+        """Whether history was cut off: then `is_ancestor` may deny, and `merge_base` miss, what is true."""
+        return self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether `newer` has `older` in its history, as far as this clone knows (both held, by full object id)."""
+        done = self._start("merge-base", "--is-ancestor", _oid(older), _oid(newer))
+        if done.returncode not in (0, 1):
+            raise self._failure("merge-base", done)
+        return done.returncode == 0
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The best common ancestor of two held commits, by full object id; None without one."""
+        done = self._start("merge-base", _oid(one), _oid(other))
+        if done.returncode not in (0, 1):
+            raise self._failure("merge-base", done)
+        return done.stdout.decode().strip() or None
+
+    def resolve_ref(self, name: str) -> str | None:
+        """The commit id that a full SHA, branch or tag names; None when there is no such ref (a full SHA is taken as it is).
+
+        Raises UsageError for a name that git would have to calculate, and when a tag and a branch share it.
+        """
+        sha = full_sha(name)
+        if sha is not None:
+            return sha
+        check_name(name)
+        if self._start("check-ref-format", "--branch", name).returncode != 0:
+            raise UsageError(f"git does not accept {name!r} as the name of a branch or tag; give a full SHA.", code="ref")
+        wanted = candidates(name)
+        lines = self._run("cat-file", "--batch-check", stdin=_lines([f"{ref}^{{commit}}" for ref in wanted])).decode().split("\n")
+        found = {ref: line.split(" ")[0] for ref, line in zip(wanted, lines, strict=False) if line.split(" ")[1:2] == ["commit"]}
+        if len(found) > 1 and wanted[0] in found:
+            raise UsageError(f"{name!r} is a tag and a branch; give the full SHA of the one you mean.", code="ref")
+        return next(iter(found.values()), None)
+
+    def fetch_commit(self, oid: str, *, ca_bundle: str | None = None) -> Commit:
+        """Add one commit with its files, and no history, from `origin`; no ref, tag, configuration or file changes.
+
+        Does nothing when the commit is here already: a fetch of depth 1 would cut its history off. `ca_bundle` is a file of
+        PEM certificates. Raises GitError.
+        """
+        held = self.commit(oid)
+        if held is not None:
+            return held
+        network = {name: os.environ[name] for name in FETCH_INHERITED if name in os.environ}
+        if ca_bundle:
+            network["GIT_SSL_CAINFO"] = ca_bundle
+        done = self._start(
+            "fetch", *FETCH_FLAGS, "origin", _oid(oid), config=FETCH_CONFIG, timeout_s=FETCH_TIMEOUT_S,
+            more={**network, "GIT_ALLOW_PROTOCOL": self._protocols},
+        )  # fmt: skip
+        fetched = self.commit(oid)
+        if done.returncode != 0 or fetched is None:
+            raise self._failure("fetch", done)
+        return fetched
+
+    def _commit(self, name: str) -> Commit | None:
+        out = self._run("cat-file", "--batch", stdin=_lines([name]))
         header, _, body = out.partition(b"\n")
         oid, kind, *_ = [*header.decode("utf-8", "replace").split(" "), ""]
         if kind != "commit" or not OID.fullmatch(oid):
@@ -174,28 +258,43 @@ class Git:
         return found
 
     def _run(self, command: str, *arguments: str, stdin: bytes = b"") -> bytes:
+        done = self._start(command, *arguments, stdin=stdin)
+        if done.returncode != 0:
+            raise self._failure(command, done)
+        return done.stdout
+
+    def _start(
+        self,
+        command: str,
+        *arguments: str,
+        stdin: bytes = b"",
+        config: Sequence[str] = (),
+        more: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
         # With an explicit git-dir git neither searches upwards nor minds who owns the folder (a container's checkout belongs to
         # somebody else); safe.directory says the same to a git that still asks.
-        config = (f"safe.directory={self.root}", *CONFIG)
+        settings = (f"safe.directory={self.root}", *CONFIG, *config)
         argv = [
             "git", "--no-pager", f"--git-dir={self.root / '.git'}", f"--work-tree={self.root}",
-            *(part for setting in config for part in ("-c", setting)), command, *arguments,
+            *(part for setting in settings for part in ("-c", setting)), command, *arguments,
         ]  # fmt: skip
-        environment = _environment()
+        environment = {**_environment(), **(more or {})}
         argv[0] = shutil.which("git", path=environment.get("PATH")) or ""
         if not argv[0]:
             raise GitError("git is not on the PATH; install it.")
+        limit_s = self._timeout_s if timeout_s is None else timeout_s
         try:
-            # No shell; every argument after `--` is a path and everything before it is ours.
-            done = subprocess.run(  # noqa: S603
-                argv, input=stdin, cwd=self.root, env=environment, capture_output=True, timeout=self._timeout_s, check=False
+            # No shell; every argument after `--` is a path, one after `--end-of-options` an object id, all before is ours.
+            return subprocess.run(  # noqa: S603
+                argv, input=stdin, cwd=self.root, env=environment, capture_output=True, timeout=limit_s, check=False
             )
         except subprocess.TimeoutExpired as error:
-            raise GitError(f"git {command} took longer than {self._timeout_s:g} s; nothing was drawn.") from error
-        if done.returncode != 0:
-            words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-            raise GitError(f"git {command} failed in {self.root}: {words[0]}")
-        return done.stdout
+            raise GitError(f"git {command} took longer than {limit_s:g} s; nothing was drawn.") from error
+
+    def _failure(self, command: str, done: subprocess.CompletedProcess[bytes]) -> GitError:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        return GitError(f"git {command} failed in {self.root}: {_CREDENTIALS.sub(_HIDDEN, words[0])}")
 
 
 def prefixes(path: str) -> Iterator[str]:
@@ -215,6 +314,12 @@ def _records(out: bytes) -> Iterator[str]:
 
 def _lines(oids: Sequence[str]) -> bytes:
     return "".join(f"{oid}\n" for oid in oids).encode()
+
+
+def _oid(text: str) -> str:
+    if not OID.fullmatch(text):
+        raise ValueError(f"not a full object id: {text!r}")
+    return text
 
 
 def _commit(oid: str, body: bytes) -> Commit:
