@@ -82,7 +82,7 @@ def _call(block: Mapping[str, Json]) -> tuple[str, Json]:
 
 
 def _usage(usage: Json) -> Usage:
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return Usage()
     counted = [tokens for field in _INPUT if (tokens := reading.count(usage.get(field))) is not None]
     return Usage(input=sum(counted) if counted else None, output=reading.count(usage.get("output_tokens")))

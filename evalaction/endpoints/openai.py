@@ -77,6 +77,6 @@ def _calls(message: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 
 def _usage(usage: Json) -> Usage:
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return Usage()
     return Usage(input=reading.count(usage.get("prompt_tokens")), output=reading.count(usage.get("completion_tokens")))

@@ -3,7 +3,7 @@
 One line for each item: `{"id": "t1", "replies": ["yes", {"text": "no", "ms": 40}, {"reason": "status:503", "error": "busy"}]}`;
 the id `*` answers every item without a line of its own. Draw k gets reply k, counted around. A reply that is an object may hold
 `text`, `finish_reason`, `served_model`, `fingerprint`, `response_id`, `usage: {input, output}`, `cache_hit`; to fail, `reason`
-with `error` and `retry_after_ms`; `ms` is the time it claims to have taken, `delay_ms` a time that is really waited.
+with `error` and `retry_after`; `ms` is the time it claims to have taken, `delay_ms` a time that is really waited.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from evalaction.method.card import Endpoint
 from evalaction.method.records import Message, Output, Usage
 
 ANY = "*"
-_TEXTS = {"text", "finish_reason", "served_model", "fingerprint", "response_id", "cache_hit", "reason", "error"}
-_TIMES = {"ms", "delay_ms", "retry_after_ms"}
+_TEXTS = {"text", "finish_reason", "served_model", "fingerprint", "response_id", "cache_hit", "reason", "error", "retry_after"}
+_TIMES = {"ms", "delay_ms"}
 _REASON = re.compile(
     r"dns|connect|tls|timeout|reset|cut|status:[1-5][0-9]{2}|malformed|oversize|empty(?::(?:length|refusal|filter|tool_calls))?"
 )

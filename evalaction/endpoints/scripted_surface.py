@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from evalaction.endpoints import scripted
+from evalaction.endpoints.headers import retry_after_ms
 from evalaction.endpoints.surface import Call, from_reading, now
 from evalaction.errors import UsageError
 from evalaction.method import canonical
@@ -72,14 +74,14 @@ def _failed(reply: Mapping[str, Json], started_at: str, ms: int) -> Completion:
     reason = str(reply["reason"])
     kind, _, detail = reason.partition(":")
     status = int(detail) if kind == "status" else 200 if kind in {"malformed", "oversize", "empty", "cut"} else None
-    wait = _number(reply, "retry_after_ms")
+    wait = _text(reply, "retry_after")
     return Completion(
         reason=reason,
         error=_text(reply, "error"),
         status=status,
         finish_reason=_text(reply, "finish_reason"),
-        retry_after_ms=wait,
-        retry_after_raw=None if wait is None else f"{wait} ms",
+        retry_after_ms=None if wait is None else retry_after_ms(wait, datetime.now(UTC)),
+        retry_after_raw=wait,
         started_at=started_at,
         ms=ms,
     )

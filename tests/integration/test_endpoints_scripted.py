@@ -62,7 +62,7 @@ def test_all_that_a_reply_may_say() -> None:
     ("reply", "reason", "status"),
     [
         ({"reason": "timeout", "ms": 1000}, "timeout", None),
-        ({"reason": "status:503", "error": "busy", "retry_after_ms": 5}, "status:503", 503),
+        ({"reason": "status:503", "error": "busy", "retry_after": "5"}, "status:503", 503),
         ({"reason": "malformed"}, "malformed", 200),
         ({"reason": "empty:refusal"}, "empty:refusal", 200),
         ({"text": ""}, "empty", 200),
@@ -72,7 +72,8 @@ def test_all_that_a_reply_may_say() -> None:
 def test_replies_that_do_not_reach(reply: dict[str, Any], reason: str, status: int | None) -> None:
     found = draw(surface({"id": "t1", "replies": [reply]}))
     assert (found.reason, found.status, found.output) == (reason, status, None)
-    assert (found.error, found.retry_after_ms) == (reply.get("error"), reply.get("retry_after_ms"))
+    assert (found.error, found.retry_after_raw) == (reply.get("error"), reply.get("retry_after"))
+    assert found.retry_after_ms == (5_000 if "retry_after" in reply else None)
 
 
 def test_no_time_passes_unless_asked_for() -> None:

@@ -192,16 +192,21 @@ class EndpointServer:
         return server
 
     async def end(self, server: asyncio.Server) -> None:
+        for listening in server.sockets:
+            self.loop.remove_reader(listening.fileno())  # closing at once would lose a connection that is being accepted
+        await self._turns()
         server.close()
-        await asyncio.sleep(0)  # connections that were accepted in this turn
-        accepting = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in accepting:
+        handshakes = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in handshakes:
             task.cancel()
-        await asyncio.gather(*accepting, return_exceptions=True)
-        await asyncio.sleep(0)
+        await asyncio.gather(*handshakes, return_exceptions=True)
         for connection in list(self.live):
             connection.transport.abort()
-        while self.live:  # noqa: ASYNC110 - a transport tells its protocol, not us
+        await self._turns()
+
+    async def _turns(self) -> None:
+        """A transport opens and lets go of its socket in later turns of the loop."""
+        for _ in range(10):
             await asyncio.sleep(0)
 
     def close_idle(self) -> None:
