@@ -20,7 +20,8 @@ BREAK = "\u200b"
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 _ACTIVE = {ord(char): f"&#{ord(char)};" for char in "&<>\"'|`*_~[]()\\!#@$:{}"}
 _OWN_ACTIVE = {ord(char): f"&#{ord(char)};" for char in "&<>|`*_~[]\\#@$"}
-_LIST_START = re.compile(r"\A(\d{1,9})([.)])(?=\s|\Z)|\A([-+=])(?=[-+=\s]|\Z)")
+_LIST_START = re.compile(r"\A( ?)(\d{1,9}(?=[.)](?:\s|\Z))|(?=[-+=](?:[-+=\s]|\Z)))(.)")
+_SPACES = re.compile("[ \t\r\n]+")
 _OWN_CODE = re.compile("`([^`]+)`")
 _REFERENCE = re.compile(r"([@#]|\bGH-)(?=\w)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b(https?|ftp|mailto|xmpp)(?=:)|\bwww(?=\.)", re.IGNORECASE)
@@ -73,11 +74,10 @@ def fence(text: str, info: str = "", limit: int | None = None) -> str:
 
 def prose(text: str) -> str:
     """Our own words in Markdown: plain text stays plain text, wherever it stands in a line; `a name` in backticks is code."""
-    line = visible(" ".join(text.splitlines()) if "\n" in text else text)
-    parts = _OWN_CODE.split(line)  # every second part stood in backticks
+    parts = _OWN_CODE.split(visible(_SPACES.sub(" ", text)))  # every second part stood in backticks
     encoded = [part.translate(_OWN_ACTIVE) for part in parts]
     encoded[1::2] = [f"<code>{part}</code>" for part in encoded[1::2]]
-    encoded[0] = _LIST_START.sub(lambda match: f"{match[1]}&#{ord(match[2])};" if match[2] else f"&#{ord(match[3])};", encoded[0])
+    encoded[0] = _LIST_START.sub(lambda match: f"{match[1]}{match[2]}&#{ord(match[3])};", encoded[0])
     return "".join(encoded)
 
 

@@ -19,7 +19,9 @@ from support.reports import HOSTILE
 from evalaction.report.encode import cell, csv_cell, cut, fence, html, log, prose, term, words, xml
 
 ANY = st.text(st.characters(codec=None), max_size=80)
-SHARP = st.text(st.sampled_from("|`\\<>&\n\r\t*_~[]()!#@$:{}'\"=+- aGHwhtp./;\u200b\u202e\x1b\x9b\ud800\u2028日🤖1x%"), max_size=60)
+SHARP = st.text(
+    st.sampled_from("|`\\<>&\n\r\t*_~[]()!#@$:{}'\"=+- aGHwhtp./;\u200b\u202e\x1b\x9b\ud800\u2028日🤖1x%"), max_size=60
+)
 TEXTS = st.one_of(ANY, SHARP, st.sampled_from(HOSTILE), st.lists(st.sampled_from(HOSTILE), max_size=3).map("".join))
 GFM = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -46,7 +48,12 @@ def test_words_are_as_quiet_as_cells(text: str) -> None:
 def test_a_cell_never_breaks_a_table_row(texts: list[str]) -> None:
     rows = "".join(f"| {cell(text)} | {words(text)} | end |\n" for text in texts)
     tokens = GFM.parse(f"| a | b | c |\n|---|---|---|\n{rows}\nafter\n")
-    assert [token.type for token in tokens if token.level == 0] == ["table_open", "table_close", "paragraph_open", "paragraph_close"]
+    assert [token.type for token in tokens if token.level == 0] == [
+        "table_open",
+        "table_close",
+        "paragraph_open",
+        "paragraph_close",
+    ]
     assert sum(token.type == "td_open" for token in tokens) == 3 * len(texts)
     assert tokens[-2].content == "after"
     inline = [child for token in tokens if token.type == "inline" for child in token.children or []]
@@ -152,13 +159,13 @@ def test_html_holds_no_markup(text: str) -> None:
     assert not unseen(safe, "\n\t")
 
 
-@given(st.text(st.sampled_from("ab 1.)-+=#*_|<&\\~[]"), max_size=20))
-@settings(max_examples=200)
+@given(st.text(st.sampled_from("ab  1.)-+=#*_|<&\\~[]\n"), max_size=20))
+@settings(max_examples=300)
 def test_our_own_words_stay_plain_text(text: str) -> None:
     tokens = GFM.parse(prose(text))
     shown = "".join(child.content for token in tokens for child in token.children or [])
     assert {token.type for token in tokens} <= {"paragraph_open", "inline", "paragraph_close"}
-    assert shown == text.strip()
+    assert shown == " ".join(text.split())
 
 
 def test_our_own_words_may_hold_code() -> None:
