@@ -22,7 +22,8 @@ from urllib.parse import urlsplit
 
 from evalaction.endpoints import Call, build_request, open_surface
 from evalaction.endpoints.address import parse_url
-from evalaction.endpoints.transport import OPENING_S, Connection, Route
+from evalaction.endpoints.connect import OPENING_S, Route
+from evalaction.endpoints.transport import Connection
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Message
 

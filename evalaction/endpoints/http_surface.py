@@ -12,10 +12,11 @@ from evalaction import __version__
 from evalaction.endpoints import headers, reading
 from evalaction.endpoints.address import Address, parse_url, proxy_for
 from evalaction.endpoints.apis import Api, api_of
+from evalaction.endpoints.connect import Route, Unreached, tls_context
 from evalaction.endpoints.keys import secret_headers, value_of
 from evalaction.endpoints.reading import Malformed
 from evalaction.endpoints.surface import Call, body_limit, from_reading, now, one_address
-from evalaction.endpoints.transport import ERROR_BYTES, Connection, Reply, Route, Unreached, tls_context
+from evalaction.endpoints.transport import ERROR_BYTES, Connection, Reply
 from evalaction.errors import UsageError
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Completion

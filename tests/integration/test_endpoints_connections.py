@@ -10,7 +10,7 @@ import pytest
 from support.asking import ask, call, endpoint
 from support.endpoint_server import Answer, EndpointServer, answering, chat, fault, response, serving
 
-from evalaction.endpoints import open_surface, transport
+from evalaction.endpoints import connect, open_surface, transport
 from evalaction.method.records import Completion
 
 
@@ -80,6 +80,26 @@ def test_bytes_that_nobody_asked_for_are_not_the_next_reply(apart_s: float) -> N
         assert server.connections == 3
 
 
+def test_an_idle_connection_takes_nothing_in() -> None:
+    async def run(server: EndpointServer) -> tuple[Completion, bool]:
+        target = endpoint(server.url)
+        slot = open_surface(target, environ={}, files={}).slot()
+        found = await slot.send(call(target))
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if not server.live:
+                break
+        gone = not server.live
+        await slot.aclose()
+        return found, gone
+
+    flood = [b"x" * 65_536] * 10_000
+    with serving(lambda received: Answer((response(chat()).pieces[0], *flood), gap_s=0.0005)) as server:
+        found, gone = asyncio.run(run(server))
+    assert found.reason is None
+    assert gone, "the first byte that nobody asked for closes the connection"
+
+
 def test_a_failed_draw_leaves_no_connection_behind() -> None:
     def every_second_is_silent(received: object) -> Answer:
         return fault("silent") if server.count % 2 == 0 else response(chat())
@@ -105,7 +125,7 @@ def test_slots_do_not_wait_for_each_other() -> None:
         taken = time.monotonic() - start
         assert [one.reason for one in found] == [None] * 40
         assert server.connections == 40
-    assert 0.3 + 39 * transport.OPENING_S < taken < 3
+    assert 0.3 + 39 * connect.OPENING_S < taken < 3
     assert all(one.ms < 2_000 for one in found)
 
 
