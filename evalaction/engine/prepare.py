@@ -67,7 +67,7 @@ def prepare(frozen: Frozen) -> Prepared:
     """Build every request and the plan. Raises UsageError or SourceError for whatever would go wrong during the run."""
     card, exam = frozen.card, frozen.exam
     check_question(card, exam)
-    warnings = validate_items(exam.items)
+    warnings = validate_items(exam.items, card.checks)
     requests = {arm: _requests(frozen, arm) for arm in ARMS if arm in card.arms}
     _expect_replies(frozen)
     return Prepared(

@@ -122,6 +122,12 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
         )
         for name in sorted(used)
     }
+    redact = redactor_of(card, setting.environ).redact
+
+    def quotable(text: str) -> bool:
+        # A reason quotes the reply cut short, where a secret could no longer be found: then it quotes nothing.
+        return card.draws.keep_text != "none" and redact(text) == text
+
     ids = [item.id for item in exam.items]
     rows = RowMaker(
         ids,
@@ -130,10 +136,10 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
             for arm, requests in prepared.requests.items()
         },
         seed=card.seed,
-        redact=redactor_of(card, setting.environ).redact,
+        redact=redact,
         keep_text=card.draws.keep_text,
     )
-    async with Judge(exam.items, card.checks, WORKERS) as judge:
+    async with Judge(exam.items, card.checks, WORKERS, quotable=quotable) as judge:
         yield Job(
             grid=Grid(ids, arms=tuple(prepared.requests), draws=card.draws.count, seed=card.seed),
             items=exam.items,

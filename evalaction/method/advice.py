@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,6 +21,8 @@ from evalaction.method.words import count, listed, percent, points, quoted, tall
 COIN_FLIP = Fraction(1, 10)
 """From this flip rate on, a high first draw is called a coin."""
 HALF = Fraction(1, 2)
+SHOWN = 3
+"""Items that the advice names."""
 
 _HEADINGS = {
     "partial_grid": "nothing can be said: the grid is not whole",
@@ -228,7 +231,12 @@ def _open_items(case: Case) -> Sentence | None:
     worse = dict.fromkeys(pair.item for pair in case.pairs if pair.kind in {"lost", "broke"})
     if worse:
         verb = f"The {case.moved} column moved: open " if case.moved else "Open "
-        return (verb, *quoted(worse), " first.")
+        return (verb, *_first(list(worse)))
     side = case.tally.sides["treatment"]
     failing = [name for item, name in enumerate(case.tally.ids) if {*side.strip(item)} & {*b"kc"}]
-    return ("Open ", *quoted(failing), " first.") if failing else None
+    return ("Open ", *_first(failing)) if failing else None
+
+
+def _first(names: Sequence[str]) -> Sentence:
+    more = f" first ({len(names) - SHOWN:,} more below)." if len(names) > SHOWN else " first."
+    return (*quoted(names[:SHOWN]), more)

@@ -37,7 +37,7 @@ def judge_claim(tally: Tally, sign: Sign, split: Split) -> ClaimResult:
     if not split.earned:
         return ClaimResult(met=False, breaks=() if split.invalid else split.breaks)
     if sign.claim == "ahead" and split.sign < 0:
-        halves = (*described(split.halves[0]), "; ", *described(split.halves[1]))
+        halves = described(split.halves, sign.metric)
         return ClaimResult(met=False, breaks=(Break("wrong_direction", ("Both halves have control ahead: ", *halves, ".")),))
     return ClaimResult(met=True)
 
@@ -49,7 +49,7 @@ def _not_behind(tally: Tally, sign: Sign, margin: Threshold, split: Split) -> Cl
     if split.invalid:
         return ClaimResult(met=False, bound=bound)
     if _BEHIND in {split.half_signs, split.paired_signs}:
-        halves = (*described(split.halves[0]), "; ", *described(split.halves[1]))
+        halves = described(split.halves, sign.metric)
         text = f". Claim: not behind by more than {points(margin.value)}."
         return ClaimResult(met=False, breaks=(Break("behind", ("Both halves have control ahead: ", *halves, text)),), bound=bound)
     if found.within(margin.value):

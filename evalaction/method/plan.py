@@ -72,8 +72,10 @@ class Plan:
 
     def seconds(self, reply_ms: int) -> Fraction:
         """Wall time if every reply takes `reply_ms`: slots in turns, or the pace, whichever is slower."""
+        if not self.calls:
+            return Fraction(0)
         turns = -(-self.calls // self.slots)
-        paced = Fraction(60 * max(self.calls - 1, 0), self.per_minute) if self.per_minute else Fraction(0)
+        paced = Fraction(60 * (self.calls - 1), self.per_minute) if self.per_minute else Fraction(0)
         return max(Fraction(turns * reply_ms, 1000), paced + Fraction(reply_ms, 1000))
 
 

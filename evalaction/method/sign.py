@@ -119,7 +119,7 @@ def _half(tally: Tally, number: int, sign: Sign, reasons: Sequence[tuple[str, ..
 
 def _disagreement(halves: tuple[HalfReport, HalfReport], sign: Sign, *, paired: bool) -> Break | None:
     first, second = halves
-    both = (*described(first), "; ", *described(second))
+    both = described(halves, sign.metric)
     if not first.sign or not second.sign:
         needs = f"; a lead needs {sign.min_abs_gap.text} and {count(sign.min_item_gap, 'item')} in both halves."
         return Break(NO_LEAD, (*both, needs))
@@ -135,14 +135,19 @@ def _disagreement(halves: tuple[HalfReport, HalfReport], sign: Sign, *, paired: 
     return None
 
 
-def described(half: HalfReport) -> Sentence:
-    """One half in numbers: `half 0: treatment 40/40, control 38/40, treatment ahead by 2 items`."""
+def described(halves: tuple[HalfReport, HalfReport], metric: Metric) -> Sentence:
+    """Both halves in numbers, `half 0: treatment 40/40, control 38/40, treatment ahead by 2 items; half 1: …`."""
+    return (f"{_half_words(halves[0], metric)}; {_half_words(halves[1], metric)}",)
+
+
+def _half_words(half: HalfReport, metric: Metric) -> str:
     ours, theirs = half.treatment, half.control
-    numbers = f"half {half.half}: treatment {ours.passed:,}/{ours.scored:,}, control {theirs.passed:,}/{theirs.scored:,}"
+    unit = " draws" if metric == "mean" else ""  # items otherwise
+    numbers = f"half {half.half}: treatment {ours.passed:,}/{ours.scored:,}{unit}, control {theirs.passed:,}/{theirs.scored:,}"
     if half.lead_items is None:
-        return (f"{numbers}, nothing to compare",)
+        return f"{numbers}, nothing to compare"
     if not half.lead_items:
-        return (f"{numbers}, level",)
+        return f"{numbers}, level"
     ahead = "treatment" if half.lead_items > 0 else "control"
     lead = decimal(abs(half.lead_items))
-    return (f"{numbers}, {ahead} ahead by {lead} {'item' if lead == '1' else 'items'}",)
+    return f"{numbers}, {ahead} ahead by {lead} {'item' if lead == '1' else 'items'}"

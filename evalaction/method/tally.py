@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from evalaction.errors import InconclusiveError
 from evalaction.method.halves import half_of
+from evalaction.method.reasons import code_of
 from evalaction.method.records import ArmName, Columns, Row
 from evalaction.method.report import ColumnName
 from evalaction.method.words import ranked
@@ -41,6 +42,10 @@ def reason_of(columns: Columns) -> str | None:
     if columns.check:
         return None
     return columns.reach_reason or columns.contract_reason or columns.check_reason
+
+
+MAX_DETAILS = 10_000
+"""Distinct reasons with their details that are kept; beyond it the machine's word alone, so that memory stays in counters."""
 
 
 class ArmTally:
@@ -76,7 +81,7 @@ class ArmTally:
         reason = reason_of(row.columns)
         if reason is not None:
             self._reason_at[cell] = self._number(reason)
-            if letter == OFF_CONTRACT and (reason == "truncated" or row.finish_reason in {"length", "max_tokens"}):
+            if letter == OFF_CONTRACT and (code_of(reason) == "truncated" or row.finish_reason in {"length", "max_tokens"}):
                 self.cut += 1
         if self.draws > 1:
             self._texts.add(item, row.text_sha256)
@@ -96,6 +101,9 @@ class ArmTally:
 
     def _number(self, reason: str) -> int:
         number = self._numbers.get(reason)
+        if number is None and len(self._names) > MAX_DETAILS:
+            reason = code_of(reason)
+            number = self._numbers.get(reason)
         if number is None:
             number = self._numbers[reason] = len(self._names)
             self._names.append(reason)
@@ -117,12 +125,12 @@ class ArmTally:
         return self._names[number] if number else None
 
     def reasons(self) -> dict[ColumnName, tuple[tuple[str, int], ...]]:
-        """Per column its failing reasons with their counts, most frequent first."""
-        found: dict[ColumnName, list[tuple[str, int]]] = {"reach": [], "contract": [], "check": []}
+        """Per column the machine's words of its failing reasons with their counts, most frequent first."""
+        found: dict[ColumnName, Counter[str]] = {"reach": Counter(), "contract": Counter(), "check": Counter()}
         for (letter, number), times in Counter(zip(self.letters, self._reason_at, strict=True)).items():
             if number:
-                found[COLUMN_OF[letter]].append((self._names[number], times))
-        return {column: ranked(dict(pairs)) for column, pairs in found.items()}
+                found[COLUMN_OF[letter]][code_of(self._names[number])] += times
+        return {column: ranked(counted) for column, counted in found.items()}
 
     def lost(self) -> tuple[tuple[str, int], ...]:
         """Reasons of the draws without a verdict."""

@@ -114,7 +114,7 @@ def test_replies_cut_by_the_limit_are_counted() -> None:
 def test_check_moved_open_the_items() -> None:
     made = two(WORSE, GOOD, claim="not_behind")
     assert made.moved == "check"
-    assert spoken(made)[1] == "The check column moved: open ‹t0000›, ‹t0001›, ‹t0003› and 5 more first."
+    assert spoken(made)[1] == "The check column moved: open ‹t0000›, ‹t0001›, ‹t0003› first (5 more below)."
 
 
 def test_a_coin_and_a_break() -> None:
@@ -127,7 +127,7 @@ def test_a_coin_and_a_break() -> None:
         "This class of task is a break, not a teaser: 10 of 40 items pass at first and none flips; change the tasks or the tool."
     )
     neither = one(["kk"] * 10 + ["pp"] * 30, limit("min_first_pass", "0.9"))
-    assert spoken(neither)[1] == "Open ‹t0000›, ‹t0001›, ‹t0002› and 7 more first."
+    assert spoken(neither)[1] == "Open ‹t0000›, ‹t0001›, ‹t0002› first (7 more below)."
     single = one(["k"] * 2 + ["p"] * 38, limit("min_first_pass", "1"))
     assert spoken(single)[1] == "Open ‹t0000›, ‹t0001› first."
     lost_one = two(["k"] + ["p"] * 39, ["p"] * 40, limit("min_first_pass", "1"), claim="none")

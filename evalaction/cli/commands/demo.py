@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -47,9 +48,12 @@ def _demo(folder: Path, options: Options, world: World) -> None:
     _step(world, "evalaction plan")
     plan.run(card, here)
     _step(world, "evalaction run --synthetic")
-    run_command.run(replace(card, run_dir=Path("run"), synthetic=True, quiet=True), here)
-    _step(world, "the comment on the pull request (run/comment.md)")
+    silent = replace(here, out=io.StringIO())
+    code = run_command.run(replace(card, run_dir=Path("run"), synthetic=True, quiet=True), silent)
     world.say((folder / "run" / "comment.md").read_text(encoding="utf-8"))
+    world.say(
+        f"That is the comment on the pull request; the job would end with {code}. `evalaction report` prints it for a terminal."
+    )
     if options.keep:
         world.say(f"Everything is kept in {options.keep}: the card, the rows and the report.")
 

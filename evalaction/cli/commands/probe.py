@@ -44,6 +44,7 @@ def run(options: Options, world: World) -> int:
 
 
 async def _ask(endpoint: Endpoint, frozen: Frozen, options: Options, world: World) -> tuple[Completion, Columns]:
+    redact = redactor_of(frozen.card, world.environ).redact
     surface = open_surface(endpoint, environ=world.environ, files=frozen.files, ca_bundle=options.ca_bundle)
     surface.expect([ITEM.id])
     slot = surface.slot()
@@ -54,7 +55,7 @@ async def _ask(endpoint: Endpoint, frozen: Frozen, options: Options, world: Worl
         completion = await slot.send(call)
     finally:
         await slot.aclose()
-    async with Judge([ITEM], frozen.card.checks, 1) as judge:
+    async with Judge([ITEM], frozen.card.checks, 1, quotable=lambda text: redact(text) == text) as judge:
         return completion, (await judge(ITEM, completion)).columns
 
 

@@ -13,5 +13,6 @@ def run(options: Options, world: World) -> int:
     folder = world.cwd / options.run
     with locked(folder):
         report = derive(folder)
-    world.say(render_text(report))
+    encoding = getattr(world.out, "encoding", None) or "utf-8"
+    world.say(render_text(report, encoding=encoding, colour=world.out.isatty()))
     return report.verdict.outcome.exit_code
