@@ -179,7 +179,7 @@ def limit_name(limit: Limit) -> Sentence:
 def _sentence(
     limit: Limit, reading: Reading, state: LimitState, seeded: Sequence[str], lost: Sequence[tuple[str, int]], *, at_base: bool
 ) -> Sentence:
-    name, bound = limit_name(limit), limit.bound.text
+    name, bound = limit_name(limit), _bound(limit)
     if seeded:
         return (*name, f" is undecided: a sampling seed is fixed for {' and '.join(seeded)}, so the draws are not independent.")
     if reading.low is None:
@@ -191,6 +191,15 @@ def _sentence(
     return (*name, f" {verdict}: {value}, limit {bound}{'; so already at base' if at_base else ''}.")
 
 
+def _bound(limit: Limit) -> str:
+    """The bound in the unit of what is measured."""
+    if limit.scope == "between":
+        return points(limit.bound.value)
+    if limit.name == "max_p95_ms":
+        return f"{limit.bound.text} ms"
+    return limit.bound.text if limit.name == "max_runner_error_items" else percent(limit.bound.value)
+
+
 def _shown(limit: Limit, reading: Reading) -> str:
     match reading.measured:
         case Bounded() as value:
@@ -200,7 +209,7 @@ def _shown(limit: Limit, reading: Reading) -> str:
         case Rate() as value:
             return f"{value} draws ({percent(value.value or Fraction(0))})"
         case (low, high):
-            return points(low) if low == high else f"{points(low)} to {points(high)}"
+            return points(low) if low == high else f"{points(low).partition(' ')[0]} to {points(high)}"
         case None:
             return "more than one draw in twenty never arrived"
         case number:

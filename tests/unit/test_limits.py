@@ -89,20 +89,20 @@ def test_lost_draws_are_named_where_they_decide() -> None:
     result = one("min_stable_pass", "0.95", ["ppppp"] * 72 + ["ppupp"] * 12)
     assert (result.state, result.measured) == ("undecided", Bounded(72, 84, 84))
     assert say(result.sentence) == (
-        "min_stable_pass of treatment is undecided: 72–84/84 items (85.7 % to 100 %), limit 0.95; "
+        "min_stable_pass of treatment is undecided: 72–84/84 items (85.7 % to 100 %), limit 95 %; "
         "draws without a verdict leave it open (‹status:503› × 12)."
     )
 
 
 def test_what_is_measured_is_shown() -> None:
     assert one("min_check", "0.9", ["p", "k"]).measured == Rate(1, 2)
-    assert say(one("min_check", "0.9", ["p", "k"]).sentence) == "min_check of treatment is breached: 1/2 draws (50 %), limit 0.9."
-    assert say(one("max_p95_ms", "50", ["p", "k"]).sentence) == "max_p95_ms of treatment is held: 40 ms, limit 50."
+    assert say(one("min_check", "0.9", ["p", "k"]).sentence) == "min_check of treatment is breached: 1/2 draws (50 %), limit 90 %."
+    assert say(one("max_p95_ms", "50", ["p", "k"]).sentence) == "max_p95_ms of treatment is held: 40 ms, limit 50 ms."
     assert "more than one draw in twenty never arrived" in say(one("max_p95_ms", "50", ["p", "u"]).sentence)
     assert "1 item, limit 2" in say(one("max_runner_error_items", "2", ["p", "u"]).sentence)
     between = one("max_first_drop", "0.25", ["p", "u"], ["p", "p"], scope="between")
     assert between.measured == (Fraction(0), Fraction(1, 2))
-    assert "max_first_drop between the arms is undecided: 0 points to 50 points, limit 0.25" in say(between.sentence)
+    assert "max_first_drop between the arms is undecided: 0 to 50 points, limit 25 points" in say(between.sentence)
     assert "10 points" in say(one("max_first_drop", "0.2", ["k"] + ["p"] * 9, ["p"] * 10, scope="between").sentence)
 
 
