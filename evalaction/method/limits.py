@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -193,11 +194,12 @@ def _sentence(
 
 def _bound(limit: Limit) -> str:
     """The bound in the unit of what is measured."""
-    if limit.scope == "between":
-        return points(limit.bound.value)
     if limit.name == "max_p95_ms":
         return f"{limit.bound.text} ms"
-    return limit.bound.text if limit.name == "max_runner_error_items" else percent(limit.bound.value)
+    if limit.name == "max_runner_error_items":
+        return limit.bound.text
+    exact = f"{Decimal(limit.bound.text).scaleb(2).normalize():f}"  # never rounded: it is what was compared
+    return f"{exact} {'points' if limit.scope == 'between' else '%'}"
 
 
 def _shown(limit: Limit, reading: Reading) -> str:
