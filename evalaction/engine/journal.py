@@ -13,13 +13,16 @@ from typing import Any, Self
 from evalaction.engine.folder import ROWS, TEXTS, sync_folder
 from evalaction.errors import UsageError
 
+_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ESCAPED = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
 
 def line_of(value: Mapping[str, Any]) -> bytes:
     """One JSON line; text that UTF-8 cannot hold (a lone surrogate) is written as its escape."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        return _PLAIN.encode(value).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        return _ESCAPED.encode(value).encode() + b"\n"
 
 
 class Journal:
