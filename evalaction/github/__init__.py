@@ -1,0 +1,1 @@
+"""GitHub as a platform: event, API, comment, workflow commands and files. Nothing here changes a verdict."""
