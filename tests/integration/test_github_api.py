@@ -6,7 +6,6 @@ import contextlib
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from support.github_api import BOT, TOKEN, Fault, StandIn, serve
+from support.github_clock import FakeClock
 
 from evalaction.errors import UsageError
 from evalaction.github.api import Api, repo_path
@@ -21,21 +21,6 @@ from evalaction.github.comment import author_of
 from evalaction.github.replies import Ok, Refused
 
 COMMENTS = "/repos/octo/demo/issues/7/comments"
-
-
-class FakeClock:
-    """Time that passes only by sleeping."""
-
-    def __init__(self) -> None:
-        self.now = time.time()
-        self.slept: list[float] = []
-
-    def time(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float, /) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
 
 
 @pytest.fixture

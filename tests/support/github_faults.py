@@ -86,5 +86,7 @@ class Fault:
                 return failed(403, _WORDS)
             case "error":
                 return failed(self.value or 500, "Server Error")
+            case "reset" | "html":
+                return Answer(200)
             case _:
                 return None
