@@ -92,7 +92,7 @@ def _failed(reply: Reply, reason: str, started_at: str, ms: int, *, detail: str 
         body_sha256=hashlib.sha256(reply.body).hexdigest(),
         cache_hit=headers.cache_hit(reply.headers),
         retry_after_ms=None if raw is None else headers.retry_after_ms(raw, datetime.now(UTC)),
-        retry_after_raw=None if raw is None else raw[: headers.MAX_RAW],
+        retry_after_raw=raw,
         started_at=started_at,
         ms=ms,
     )

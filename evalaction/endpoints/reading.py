@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +11,6 @@ from decimal import Decimal
 from evalaction.method import canonical, strict_json
 from evalaction.method.canonical import Json
 from evalaction.method.records import Usage
-
-MAX_NAME = 200
-"""Characters kept of ids, model names and finish reasons."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EMPTY_WORDS = {
@@ -55,8 +53,10 @@ def parse(body: bytes) -> Json:
         value = strict_json.loads(text)
     except UnicodeDecodeError:
         raise Malformed("the reply is not UTF-8") from None
+    except strict_json.DuplicateKey as error:  # quoted whole: a secret that was cut would no longer be found
+        raise Malformed(f"the reply is not JSON: the key {json.dumps(error.key)} appears twice in one object") from None
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"the reply is not JSON: {error}"[:MAX_NAME]) from None
+        raise Malformed(f"the reply is not JSON: {error}") from None
     if ("\\ud" in text or "\\uD" in text) and _SURROGATE.search(canonical.dumps(value)):
         raise Malformed("the reply has half a character in it (a lone surrogate)")
     return value
@@ -93,8 +93,8 @@ def text(value: Json, what: str) -> str:
 
 
 def name(value: Json) -> str | None:
-    """An id, model or reason, cut; None for anything but text, since these only describe."""
-    return value[:MAX_NAME] if isinstance(value, str) and value else None
+    """An id, model or reason, uncut as a secret may stand in it; None for anything but text, since these only describe."""
+    return value if isinstance(value, str) and value else None
 
 
 def count(value: Json) -> int | None:

@@ -15,6 +15,8 @@ from evalaction.method.records import ArmName, Columns, Completion, Row
 
 HEAD = 240
 """Characters kept of an error body or of a text that broke its contract."""
+NAME = 1_000
+"""Characters up to which a provider's word is remembered with its redacted form."""
 
 
 class Judged(Protocol):
@@ -101,7 +103,7 @@ class RowMaker:
         return self._redact(text)[:HEAD] if text is not None else None
 
     def _short(self, text: str | None) -> str | None:
-        return self._word(text) if text is not None else None
+        return self._word(text) if text is not None and len(text) <= NAME else self._head(text)
 
     def _clean(self, columns: Columns) -> Columns:
         contract, check = self._short(columns.contract_reason), self._short(columns.check_reason)

@@ -28,6 +28,14 @@ class NotJson(ValueError):
         self.position = position
 
 
+class DuplicateKey(NotJson):
+    """One object has `key` twice; `detail` quotes it cut short."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {json.dumps(key[:80])} appears twice in one object")
+        self.key = key
+
+
 def loads(text: str) -> Json:
     """The value of a strict JSON text: ints stay ints, every other number is a Decimal. Raises NotJson.
 
@@ -80,7 +88,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise NotJson(f"the key {json.dumps(key[:80])} appears twice in one object")
+                raise DuplicateKey(key)
             seen.add(key)
     return value
 
