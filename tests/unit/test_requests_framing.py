@@ -1,7 +1,8 @@
-"""Our framing of HTTP/1.1 against h11's, for any reply cut into any pieces; and never anything but BadFraming for noise."""
+"""The framing of HTTP/1.1 against h11's, for any reply cut into any pieces; and never anything but BadFraming for noise."""
 
 from __future__ import annotations
 
+import gc
 import gzip
 import itertools
 import zlib
@@ -113,7 +114,6 @@ def test_noise_is_refused_or_incomplete(noise: bytes, start: bytes) -> None:
     ("head", "reusable"),
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2", True),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 2, 2", True),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive", True),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: x, close", False),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2", False),
@@ -134,10 +134,99 @@ def test_a_smuggled_second_length_closes_the_connection() -> None:
     assert (got, reader.done, reader.reusable) == ([b"ok"], True, False)
 
 
-def test_a_chunk_header_without_end() -> None:
+@pytest.mark.parametrize("size", [1_000, 50_000])
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"HTTP/1.1 200 OK\r\nX: ",
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 103 Early\r\nX: 1\r\n\r\nHTTP/1.1 200 OK\r\nX: ",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: ",
+    ],
+)
+def test_heads_chunk_headers_and_trailers_have_a_bound(start: bytes, size: int) -> None:
     reader = ResponseReader(lambda reader: None, lambda piece: None)
-    with pytest.raises(BadFraming, match="4 KiB"):
-        reader.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"x" * 5_000)
+    endless = start + b"x" * 200_000
+    with pytest.raises(BadFraming, match="64 KiB"):
+        for place in range(0, len(endless), size):
+            reader.feed(endless[place : place + size])
+    assert not reader.done
+
+
+def test_a_whole_head_over_the_bound_in_one_piece() -> None:
+    reader = ResponseReader(lambda reader: None, lambda piece: None)
+    with pytest.raises(BadFraming, match="64 KiB"):
+        reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + b"X: yyyyyyyyyy\r\n" * 10_000 + b"\r\n")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/2.0 200 OK\r\nContent-Length: 2",
+        b"HTTP/0.9 200 OK\r\nContent-Length: 2",
+        b"HTTP/1.1 099 OK\r\nContent-Length: 2",
+        b"HTTP/1.1 101 OK\r\nConnection: upgrade\r\nUpgrade: h2c",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2, 2",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked",
+        b"HTTP/1.1 200 OK\r\nX: folded\r\n line",
+        b"HTTP/1.1 200 OK\r\nX: nul\0",
+        b"HTTP/1.1 200 OK\r\nX : space",
+    ],
+)
+def test_heads_that_are_refused(head: bytes) -> None:
+    reader = ResponseReader(lambda reader: None, lambda piece: None)
+    with pytest.raises(BadFraming):
+        reader.feed(head + b"\r\n\r\nok")
+    assert (reader.done, reader.reusable) == (False, False)
+
+
+def test_an_upgrade_that_is_only_offered_is_passed_over() -> None:
+    got: list[bytes] = []
+    reader = ResponseReader(lambda reader: None, got.append)
+    reader.feed(b"HTTP/1.1 200 OK\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 2\r\n\r\nok")
+    assert (got, reader.done, reader.reusable) == ([b"ok"], True, True)
+
+
+@pytest.mark.parametrize("more", [b"H", b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmore", b"noise", b"\0"])
+@pytest.mark.parametrize("head", [b"200 OK\r\nContent-Length: 2\r\n\r\nok", b"304 Not Modified\r\nContent-Length: 2\r\n\r\n"])
+def test_bytes_behind_a_reply_do_not_count_and_close_the_connection(head: bytes, more: bytes) -> None:
+    heads: list[int | None] = []
+    got: list[bytes] = []
+    reader = ResponseReader(lambda reader: heads.append(reader.status), got.append)
+    reader.feed(b"HTTP/1.1 " + head + more)
+    assert (len(heads), b"".join(got)) == (1, head.partition(b"\r\n\r\n")[2])
+    assert (reader.done, reader.reusable) == (True, False)
+
+
+def test_what_the_callbacks_raise_goes_through() -> None:
+    def refuse(_: object) -> None:
+        raise TooLarge
+
+    for reader in (ResponseReader(refuse, lambda piece: None), ResponseReader(lambda reader: None, refuse)):
+        with pytest.raises(TooLarge):
+            reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        assert not reader.done
+
+
+def test_a_read_reply_needs_no_garbage_collector() -> None:
+    gone = []
+
+    class Piece(bytes):
+        def __del__(self) -> None:
+            gone.append(self)
+
+    gc.disable()
+    try:
+        kept = [Piece(b"x")]
+        reader = ResponseReader(lambda reader: None, kept.append)  # type: ignore[arg-type]
+        reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        del reader, kept
+        assert gone
+    finally:
+        gc.enable()
 
 
 def decoded(coding: str, data: bytes, size: int, limit: int = 10_000_000) -> Body:
