@@ -14,11 +14,15 @@ from evalaction.errors import EvalactionError, Outcome
 
 WORDS = {
     Outcome.USAGE: "cannot start",
-    Outcome.UNREGISTERED: "not registered: something that was frozen has moved, nothing was drawn",
+    Outcome.INTERNAL: "nothing is shown",
+    Outcome.UNREGISTERED: "not registered, something that was frozen has moved",
     Outcome.INCONCLUSIVE: "inconclusive",
     Outcome.NOT_RUN: "not run",
     Outcome.INTERRUPTED: "interrupted",
 }
+
+SENTENCE = 2_000
+"""Characters of an error sentence; cut later than a table cell, for its end says what to do."""
 
 
 class Command(Protocol):
@@ -57,8 +61,9 @@ def explain(error: EvalactionError, world: World) -> None:
     words = WORDS.get(error.outcome, error.outcome.value)
     world.warn(f"evalaction: {words} ({error.outcome.exit_code})")
     breaks = getattr(error, "breaks", ())
-    lines = [f"{item.code}: {''.join(str(getattr(p, 'text', p)) for p in item.sentence)}" for item in breaks]
-    for line in lines or [f"{error.code}: {error.sentence}"]:
-        world.warn("  " + term(line))
+    lines = [(item.code, "".join(str(getattr(part, "text", part)) for part in item.sentence)) for item in breaks]
+    for code, sentence in lines or [(error.code, error.sentence)]:
+        line = sentence if code == error.outcome.value else f"{code}: {sentence}"  # the outcome stands above already
+        world.warn("  " + term(line, SENTENCE))
     for note in getattr(error, "__notes__", ()):
-        world.warn("  " + term(note))
+        world.warn("  " + term(note, SENTENCE))

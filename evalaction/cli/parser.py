@@ -10,8 +10,8 @@ from pathlib import Path
 from evalaction import __version__
 
 EXIT_CODES = """\
-exit codes: 0 pass, unchanged or registered · 1 fail · 2 usage · 3 a bug of ours · 4 something frozen moved
-            5 inconclusive · 6 secrets missing, not run · 7 unreachable · 130 interrupted"""
+exit codes: 0 pass or unchanged · 1 fail · 2 usage · 3 internal · 4 something frozen moved
+            5 inconclusive · 6 secrets missing · 7 unreachable · 130 interrupted"""
 
 FORMATS = ("text", "markdown", "summary", "json", "csv")
 
@@ -34,6 +34,13 @@ class Options:
     keep: Path | None = None
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Room for the longest name beside its words, so that a help fits a screen."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30)
+
+
 def parse(argv: Sequence[str]) -> Options:
     """The options of one command line. argparse prints and exits with 2 where they are unusable."""
     return Options(**vars(_parser().parse_args(argv)))
@@ -43,8 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="evalaction",
         description="An honest verdict on a change to a prompt or to model routing.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"example: evalaction demo\n\n{EXIT_CODES}",
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"evalaction {__version__}")
@@ -55,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
             help=words,
             description=words[0].upper() + words[1:] + ".",
             epilog=f"example:\n  {example}\n\n{EXIT_CODES}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
             allow_abbrev=False,
         )
         fill(command)
@@ -117,7 +124,7 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "lock": ("write the hashes of exam and checkers into the card", "evalaction lock eval/card.yaml && git commit -a", _card),
     "verify": ("check card, exam and files against the commit; offline", "evalaction verify eval/card.yaml", _card),
     "probe": (
-        "send one fixed prompt, not of the exam, to each endpoint; never a result",
+        "send one fixed prompt to each endpoint; never a result",
         "evalaction probe eval/card.yaml",
         _probe,
     ),
@@ -125,6 +132,6 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "run": ("draw, judge and report", "EVAL_URL=http://127.0.0.1:8080 evalaction run eval/card.yaml", _run),
     "score": ("derive every file of a run again from its rows; offline", "evalaction score runs/support-triage-1", _folder),
     "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
-    "selfcheck": ("run the fixtures of the three protocols; no socket, no key", "evalaction selfcheck", _nothing),
-    "demo": ("lock, commit and judge a small exam against a scripted endpoint", "evalaction demo", _demo),
+    "selfcheck": ("compare the arithmetic with published values; offline", "evalaction selfcheck", _nothing),
+    "demo": ("lock, commit and judge a small exam; needs no endpoint", "evalaction demo", _demo),
 }

@@ -49,6 +49,8 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the folder against a second writer; the lock ends with the process. Raises UsageError when it is taken."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise UsageError(f"There is no run folder {folder}; give the folder that `run` named.", code="run_dir") from error
     except OSError as error:
         raise UsageError(f"The run folder {folder} cannot be opened: {error.strerror}.", code="run_dir") from error
     try:

@@ -153,8 +153,11 @@ def read_manifest(folder: Path) -> Manifest:
         if path.stat().st_size > MAX_BYTES:
             raise UsageError(f"{path} is larger than 64 MiB; it is no manifest of this tool.", code="run_dir")
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        sentence = f"{folder} is not a run folder, it holds no {MANIFEST}; give the folder that `run` named."
+        raise UsageError(sentence, code="run_dir") from error
     except OSError as error:
-        raise UsageError(f"{folder} is not a run folder: manifest.json {error.strerror}.", code="run_dir") from error
+        raise UsageError(f"{folder} is not a run folder: {MANIFEST}: {error.strerror}.", code="run_dir") from error
     try:
         value = loads(data.decode())
     except ValueError as error:

@@ -101,10 +101,18 @@ def _expect_replies(frozen: Frozen) -> None:
             open_surface(endpoint, environ={}, files=frozen.files).expect(item.id for item in frozen.exam.items)
 
 
-def pass_gates(prepared: Prepared, environ: Mapping[str, str], identity: Mapping[str, str], *, rehearsal: bool) -> None:
+def pass_gates(
+    prepared: Prepared,
+    environ: Mapping[str, str],
+    identity: Mapping[str, str],
+    *,
+    rehearsal: bool,
+    ca_bundle: str | None = None,
+) -> None:
     """Refuse before the first call, in the method's order: runner (4), budget and allowance (2), halves (5), secrets (6).
 
-    A rehearsal may run on any machine and may be too small to speak.
+    The values of the secrets come last: an address or key that cannot be used (2). A rehearsal may run on any machine and
+    may be too small to speak.
     """
     if not rehearsal:
         check_runner(prepared.card.runner, identity)
@@ -114,3 +122,6 @@ def pass_gates(prepared: Prepared, environ: Mapping[str, str], identity: Mapping
     missing = missing_variables(prepared.card, environ)
     if missing:
         raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was drawn.")
+    card = prepared.card
+    for name in sorted({arm.endpoint for arm in card.arms.values()}):
+        open_surface(card.endpoints[name], environ=environ, files=prepared.frozen.files, ca_bundle=ca_bundle)

@@ -88,8 +88,8 @@ def refuse_interrupted(drawn: Drawn, resume: str) -> None:
     if drawn.ended == "interrupted":
         counts = drawn.counts
         raise Interrupted(
-            f"Interrupted: {counts.written} of {counts.planned} draws are on disk and the run is unsealed; "
-            f"finish it with --resume {resume}."
+            f"{counts.written:,} of {counts.planned:,} draws are on disk and the run is unsealed; "
+            f"finish it with --resume --run-dir {resume}."
         )
 
 

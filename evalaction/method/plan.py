@@ -52,14 +52,19 @@ class Plan:
         return sum(cost.calls for cost in self.costs)
 
     @property
+    def input_tokens(self) -> int:
+        return sum(cost.input_tokens for cost in self.costs)
+
+    @property
+    def output_tokens(self) -> int | None:
+        """None when one arm has no bound on its output."""
+        each = [cost.output_tokens for cost in self.costs]
+        return None if None in each else sum(tokens for tokens in each if tokens is not None)
+
+    @property
     def tokens(self) -> int | None:
         """Worst case of input and output together; None when one arm has no bound on its output."""
-        total = 0
-        for cost in self.costs:
-            if cost.output_tokens is None:
-                return None
-            total += cost.input_tokens + cost.output_tokens
-        return total
+        return None if self.output_tokens is None else self.input_tokens + self.output_tokens
 
     @property
     def usd(self) -> Fraction | None:
@@ -178,11 +183,15 @@ def _bounds(card: Card, plan: Plan) -> list[tuple[str, Fraction, Fraction | None
     return bounds
 
 
+def ten_thousandths(usd: Fraction) -> str:
+    """Four decimals, rounded up, so that an amount that is refused never reads like one that fits."""
+    whole = -(-usd.numerator * 10_000 // usd.denominator)
+    return f"{whole // 10_000}.{whole % 10_000:04}"
+
+
 def _amount(number: Fraction, unit: str) -> str:
-    # Rounded up, so that a refused amount never reads like one that fits.
     if unit == "USD":
-        cents = -(-number.numerator * 10_000 // number.denominator)
-        return f"USD {cents / 10_000:.4f}".rstrip("0").rstrip(".")
+        return f"USD {ten_thousandths(number).rstrip('0').rstrip('.')}"
     return f"{int(number):,} {unit}"
 
 

@@ -109,6 +109,8 @@ class _Inspection:
 
     def _card(self, commit: Commit) -> tuple[bytes, Card]:
         state = file_states(self.git, commit, {self.place.card: CARD_BYTES})[self.place.card]
+        if state.committed == "folder" or (state.committed, state.work) == ("absent", "missing"):
+            raise UsageError(f"There is no card {self.place.card}; give the path of the card.", code="no_card")
         self._note("card", [state])
         data = self._committed([state])[self.place.shown(state.path)]
         with _hint_at_edits([state]):

@@ -10,6 +10,7 @@ from support import cards
 from support.registered import PROMPT, TASKS, Subject, bom, crlf, delete, edit, link, more, pipe, sha256, stage, untrack
 from support.repos import Repo
 
+from evalaction.errors import UsageError
 from evalaction.registration.freeze import freeze, verify
 from evalaction.registration.lock import lock
 
@@ -196,10 +197,9 @@ def test_a_path_that_nothing_has(subject: Subject) -> None:
 
 
 def test_a_card_that_nothing_has(subject: Subject) -> None:
-    subject.card = subject.path("cart.yaml")
-    assert subject.breaks() == ["missing"]
-    subject.card = subject.path("eval")
-    assert subject.breaks() == ["missing"]
+    for name in ("cart.yaml", "eval"):
+        with pytest.raises(UsageError, match=f"There is no card {name}"):
+            freeze(subject.path(name))
 
 
 def test_a_symlink_that_is_not_tracked(subject: Subject) -> None:

@@ -10,7 +10,8 @@ from evalaction.cli.tables import table
 from evalaction.cli.world import World
 from evalaction.engine.prepare import Prepared, load, prepare
 from evalaction.errors import EvalactionError, UsageError
-from evalaction.method.plan import Plan, check_budget, check_halves, lost_items
+from evalaction.method.plan import ArmCost, Plan, check_budget, check_halves, lost_items, ten_thousandths
+from evalaction.method.words import count
 from evalaction.report.encode import term
 from evalaction.report.figures import percent
 
@@ -20,13 +21,15 @@ def run(options: Options, world: World) -> int:
     prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=True))
     plan = prepared.plan
     world.say(
-        f"{term(prepared.card.name)}: {plan.items} items × {plan.draws} draws × {len(plan.costs)} arm(s) = {plan.calls:,} calls"
+        f"{term(prepared.card.name)}: {count(plan.items, 'item')} × {count(plan.draws, 'draw')} × "
+        f"{count(len(plan.costs), 'arm')} = {count(plan.calls, 'call')}"
     )
     world.say()
     world.say(
         table(
             ("arm", "endpoint", "calls", "tokens in ≤", "tokens out ≤", "USD ≤"),
-            [_row(prepared, n) for n in range(len(plan.costs))],
+            [_row(cost.arm, cost.endpoint, cost) for cost in plan.costs]
+            + ([_row("both", "", plan)] if len(plan.costs) > 1 else []),
         )
     )
     world.say()
@@ -46,11 +49,10 @@ def share_of(text: str) -> Fraction:
     return share
 
 
-def _row(prepared: Prepared, number: int) -> tuple[str, ...]:
-    cost = prepared.plan.costs[number]
+def _row(arm: str, endpoint: str, cost: ArmCost | Plan) -> tuple[str, ...]:
     out = "unbounded" if cost.output_tokens is None else f"{cost.output_tokens:,}"
-    usd = "unknown" if cost.usd is None else f"{float(cost.usd):.4f}"
-    return (cost.arm, cost.endpoint, f"{cost.calls:,}", f"{cost.input_tokens:,}", out, usd)
+    usd = "unknown" if cost.usd is None else ten_thousandths(cost.usd)
+    return (arm, endpoint, f"{cost.calls:,}", f"{cost.input_tokens:,}", out, usd)
 
 
 def _time(plan: Plan) -> list[str]:

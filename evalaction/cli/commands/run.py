@@ -16,12 +16,13 @@ from evalaction.cli.world import World
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
 from evalaction.errors import EvalactionError, UsageError
+from evalaction.method.words import count
 from evalaction.report.encode import term
 from evalaction.report.text import render_text
 
 if TYPE_CHECKING:
     from evalaction.engine.prepare import Prepared
-    from evalaction.method.report import Report
+    from evalaction.method.report import Counts, Report
 
 
 def run(options: Options, world: World) -> int:
@@ -62,7 +63,8 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
     for warning in prepared.warnings:
         world.warn(f"warning: {plain(warning)}")
     try:
-        pass_gates(prepared, world.environ, setting.identity, rehearsal=options.rehearse)
+        identity, bundle = setting.identity, options.ca_bundle
+        pass_gates(prepared, world.environ, identity, rehearsal=options.rehearse, ca_bundle=bundle)
     except EvalactionError as error:
         _leave(error, prepared, options, setting)
         raise
@@ -103,16 +105,28 @@ def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting)
         world.warn(
             f"warning: the value of {term(name)} is shorter than 8 characters and is not searched for in the files of the run"
         )
-    world.warn(f"{prepared.planned:,} calls are planned")
+    if not setting.resume:
+        world.warn(f"{count(prepared.planned, 'call')} planned")
+    added = 0
     with progress(world, quiet=options.quiet) as show:
-        drawn = asyncio.run(draw(prepared, setting, progress=show))
+
+        def each(counts: Counts) -> None:
+            nonlocal added
+            added += 1
+            show(counts)
+
+        drawn = asyncio.run(draw(prepared, setting, progress=each))
     with locked(setting.folder):
         report = derive(setting.folder)
         if leaks := find_leaks(setting.folder, redactor):
             drop_derived(setting.folder)
             places = ", ".join(f"{file} ({name})" for file, name in leaks)
             raise EvalactionError(
-                f"A secret is still in the files of the run, which were taken away: {places}.", code="secret_found"
+                f"The value of a secret stands in the files of the run: {places}. The reports were taken away; delete the "
+                f"folder {setting.folder} too. A key that is an ordinary word cannot be kept out: use a longer one.",
+                code="secret_found",
             )
+    if setting.resume:
+        world.warn(f"{count(added, 'draw')} added, {drawn.counts.written:,} of {drawn.counts.planned:,} are on disk")
     refuse_interrupted(drawn, str(setting.folder))
     return report

@@ -6,12 +6,14 @@ import json
 from importlib.resources import files
 
 from evalaction.cli.parser import Options
-from evalaction.cli.tables import table
 from evalaction.cli.world import World
 from evalaction.errors import Outcome
 from evalaction.method.selfcheck import Compared, selfcheck
+from evalaction.report.encode import term
 
-WIDTH = 48
+WIDTH = 98
+WRONG_WIDTH = 2_000
+"""What differs is shown whole."""
 
 
 def run(_options: Options, world: World) -> int:
@@ -19,15 +21,18 @@ def run(_options: Options, world: World) -> int:
     compared = selfcheck(golden)
     wrong = [one for one in compared if not one.same]
     world.say("synthetic fixtures: they check the arithmetic and describe no product")
-    world.say(table(("", "what", "expected", "got"), [_row(one) for one in compared]))
+    for one in compared:
+        for line in _lines(one):
+            world.say(line)
     world.say(f"{len(compared) - len(wrong)} of {len(compared)} values as published")
     return Outcome.INTERNAL.exit_code if wrong else Outcome.PASS.exit_code
 
 
-def _row(one: Compared) -> tuple[str, str, str, str]:
-    return ("ok" if one.same else "WRONG", one.name, _short(one.expected), _short(one.got))
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+def _lines(one: Compared) -> list[str]:
+    if one.same:
+        return [term(f"ok     {one.name}: {one.got}", WIDTH)]
+    return [
+        term(f"WRONG  {one.name}", WIDTH),
+        f"       published {term(one.expected, WRONG_WIDTH)}",
+        f"       here      {term(one.got, WRONG_WIDTH)}",
+    ]

@@ -8,6 +8,7 @@ from evalaction.cli.words import plain
 from evalaction.cli.world import World
 from evalaction.engine.prepare import expected_head, prepare
 from evalaction.errors import Outcome
+from evalaction.method.words import count
 from evalaction.registration.freeze import verify
 
 
@@ -28,7 +29,8 @@ def run(options: Options, world: World) -> int:
     if report.frozen is None:
         return Outcome.UNREGISTERED.exit_code
     prepare(report.frozen)  # prompts fill, requests build, schemas and patterns hold: found here rather than in the run
-    world.say(f"registered: {len(report.frozen.exam.items)} items, {len(report.frozen.card.arms)} arm(s)")
+    arms = count(len(report.frozen.card.arms), "arm")
+    world.say(f"registered: {count(len(report.frozen.exam.items), 'item')}, {arms}")
     return 0
 
 
