@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code of its outcome."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments == ["--version"]:  # answered before anything is imported
+    if arguments in (["--version"], ["-V"]):  # answered before anything is imported
         from evalaction import __version__
 
         sys.stdout.write(f"evalaction {__version__}\n")

@@ -34,13 +34,6 @@ class Options:
     keep: Path | None = None
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Room for the longest name beside its words, so that a help fits a screen."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30)
-
-
 def parse(argv: Sequence[str]) -> Options:
     """The options of one command line. argparse prints and exits with 2 where they are unusable."""
     return Options(**vars(_parser().parse_args(argv)))
@@ -50,11 +43,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="evalaction",
         description="An honest verdict on a change to a prompt or to model routing.",
-        epilog=f"example: evalaction demo\n\n{EXIT_CODES}",
-        formatter_class=_Help,
+        epilog=f"example: evalaction demo\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"evalaction {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"evalaction {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (words, example, fill) in COMMANDS.items():
         command = commands.add_parser(
@@ -62,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
             help=words,
             description=words[0].upper() + words[1:] + ".",
             epilog=f"example:\n  {example}\n\n{EXIT_CODES}",
-            formatter_class=_Help,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         fill(command)
