@@ -120,9 +120,10 @@ def test_a_tag_and_a_branch_of_one_name_are_an_error(repo: Repo, branch: str) ->
 
 
 HOSTILE_NAMES = [
-    "", "-", "--upload-pack=touch marker", "-x", "main:refs/heads/x", ":/message", "main@{1}", "@{-1}", "@{u}", "@", "main^{/x}", "main^",
-    "main~1", "a..b", "a...b", "^main", "HEAD", "main\n", "main\nHEAD", "ma in", "main*", "m?in", "[m]ain", "a\\b", "/main", "main/",
-    "a//b", ".a", "a/.b", "a.lock", "a.lock/b", "a.", "\x7f", "a\x00b", "\u202eniam", "x" * 300,
+    "", "-", "--upload-pack=touch marker", "-x", "main:refs/heads/x", ":/message", "main@{1}", "@{-1}", "@{u}", "@", "main^{/x}",
+    "main^", "main~1", "a..b", "a...b", "^main", "HEAD", "main\n", "main\nHEAD", "ma in", "main*", "m?in", "[m]ain",
+    "a\\b", "/main",
+    "main/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b", "a.", "\x7f", "a\x00b", "\u202eniam", "x" * 300,
 ]  # fmt: skip
 
 

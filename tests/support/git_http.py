@@ -1,4 +1,4 @@
-"""A git server on loopback: `git http-backend` behind http.server, with or without a password. Started and stopped by the test."""
+"""A git server on loopback: `git http-backend` behind http.server, with or without a password. The test stops it."""
 
 from __future__ import annotations
 
