@@ -7,7 +7,9 @@ What the ways to ask again until the answer pleases do:
 
 - a re-run, an empty commit, an amended message, a card whose YAML is reordered: the digest is the same, so the answer is too;
 - changing the question and changing it back: earlier questions are remembered;
-- deleting the comment: draws again, and the report says that no earlier answer could be read.
+- deleting the comment, or the hidden line in it: draws again, and the report says that no earlier answer could be read.
+
+Whoever may edit or delete the comments of others in the repository can undo this; the digest guards against damage, not them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalaction.errors import UsageError
-from evalaction.github.hidden import MAX_COUNT, Memory, Record, Unread
+from evalaction.github.comment import Comment
+from evalaction.github.hidden import MAX_COUNT, Memory, Record, Unread, reveal
+from evalaction.github.replies import Ok, Refused
 
 Why: TypeAlias = Literal["first", "again", "unsealed", "forced", "event", "unread"]
 _ALWAYS = frozenset({"schedule", "push", "merge_group"})
@@ -41,6 +45,13 @@ class Reuse:
 
     record: Record
     sentence: str
+
+
+def recall(found: Ok[Comment | None] | Refused, key: str) -> Memory | Unread:
+    """What `comment.find` brought back, as a memory."""
+    if isinstance(found, Refused):
+        return Unread(found.sentence, lost=True)
+    return NEVER_WRITTEN if found.data is None else reveal(found.data.body, key)
 
 
 def decide(

@@ -124,7 +124,7 @@ def hide(memory: Memory, key: str, *, limit: int = LIMIT) -> Hidden:
 def reveal(body: str, key: str) -> Memory | Unread:
     """The memory in the body of our own comment with this key."""
     if _START not in body:
-        return Unread("Our earlier comment holds no answers.", lost=False)
+        return Unread("Our earlier comment holds no answers any more.", lost=True)
     lines = _LINE.findall(body)
     if len(lines) != 1 or body.count(_START) != 1:
         return _odd("is not one line of its form")

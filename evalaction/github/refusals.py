@@ -49,14 +49,15 @@ def refused(
 def permission_lines(accepted: str, needs: tuple[str, ...]) -> tuple[str, ...]:
     """The `permissions:` lines of one alternative of x-accepted-github-permissions (`a=write; b=write,c=read`).
 
-    Of several alternatives the one that is what we document (`needs`), else the first; without the header, `needs`.
+    `needs` where one alternative asks for nothing else, since write includes read; else the first; without the header, `needs`.
     """
     alternatives = []
+    documented = {line.split(":")[0] for line in needs}
     for part in accepted.split(";"):
         found = [(name, level) for name, level in _PERMISSION.findall(part) if name != _ALWAYS_GRANTED]
         if found:
             alternatives.append(tuple(f"{name.replace('_', '-')}: {level}" for name, level in found[:8]))
-    if not alternatives or needs in alternatives:
+    if not alternatives or any({line.split(":")[0] for line in lines} <= documented for lines in alternatives):
         return needs
     return alternatives[0]
 

@@ -16,7 +16,7 @@ _KEPT = ("breaks", "todo", "callouts", "columns", "draws", "halves")
 _GOES_FIRST = ("callouts", "halves", "draws", "todo", "columns", "breaks")
 _STRIP_LETTERS = set("pkcue")
 _MARKS = {"pass", "fail", "inconclusive", "unreachable", "refused", "stopped", "neutral"}
-_MANY = 200
+_MOST_LINES = 25
 
 
 def keep(document: Document, *, limit: int = SHOWN_LIMIT) -> Json:
@@ -60,7 +60,10 @@ def _block(block: Block) -> Json:
         case Paragraph():
             return {"p": _text(block.text), "lead": block.lead}
         case Bullets():
-            return {"b": [_text(line) for line in block.lines], "callout": block.callout}
+            lines = [_text(line) for line in block.lines[:_MOST_LINES]]
+            if len(block.lines) > _MOST_LINES:
+                lines.append([f"{len(block.lines) - _MOST_LINES:,} more in the artifact"])
+            return {"b": lines, "callout": block.callout}
         case Table():
             return {
                 "t": list(block.head),
@@ -91,21 +94,21 @@ def _restored(value: Any) -> Document:
     if set(value) != {"titles", "mark", "name", "heading", "sections", "footer", "last"} or value["mark"] not in _MARKS:
         raise ValueError("not a document")
     return Document(
-        titles=tuple(map(_word, _some(value["titles"]))),
+        titles=tuple(map(_word, _list(value["titles"]))),
         mark=_word(value["mark"]),
         name=_word(value["name"]),
         heading=_restored_text(value["heading"]),
-        sections=tuple(_restored_section(section) for section in _some(value["sections"])),
-        footer=tuple(map(_restored_text, _some(value["footer"]))),
+        sections=tuple(_restored_section(section) for section in _list(value["sections"])),
+        footer=tuple(map(_restored_text, _list(value["footer"]))),
         last_words=_word(value["last"]),
     )
 
 
 def _restored_section(value: Any) -> Section:
-    name, blocks = _some(value)
+    name, blocks = _list(value)
     if name not in _KEPT:
         raise ValueError("not a section")
-    return Section(name, tuple(map(_restored_block, _some(blocks))))
+    return Section(name, tuple(map(_restored_block, _list(blocks))))
 
 
 def _restored_block(value: Any) -> Block:
@@ -113,19 +116,19 @@ def _restored_block(value: Any) -> Block:
         lead = value["lead"]
         return Paragraph(_restored_text(value["p"]), None if lead is None else _word(lead))
     if set(value) == {"b", "callout"}:
-        return Bullets(tuple(map(_restored_text, _some(value["b"]))), value["callout"] is True)
+        return Bullets(tuple(map(_restored_text, _list(value["b"]))), value["callout"] is True)
     if set(value) != {"t", "rows", "legend"}:
         raise ValueError("not a block")
-    head = tuple(map(_word, _some(value["t"])))
-    rows = tuple(tuple(map(_restored_text, _some(row))) for row in _some(value["rows"]))
-    legend = tuple(map(_word, _some(value["legend"])))
+    head = tuple(map(_word, _list(value["t"])))
+    rows = tuple(tuple(map(_restored_text, _list(row))) for row in _list(value["rows"]))
+    legend = tuple(map(_word, _list(value["legend"])))
     if any(len(row) != len(head) for row in rows) or not set(legend) <= _STRIP_LETTERS:
         raise ValueError("not a table")
     return Table(head, rows, legend)
 
 
 def _restored_text(value: Any) -> Text:
-    return tuple(map(_restored_fragment, _some(value)))
+    return tuple(map(_restored_fragment, _list(value)))
 
 
 def _restored_fragment(value: Any) -> Fragment:
@@ -138,9 +141,9 @@ def _restored_fragment(value: Any) -> Fragment:
     raise ValueError("not a fragment")
 
 
-def _some(value: Any) -> list[Any]:
-    if not isinstance(value, list) or len(value) > _MANY:
-        raise ValueError("not a list of a few")
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
     return value
 
 

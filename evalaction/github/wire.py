@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from evalaction.endpoints.transport import tls_context
 from evalaction.errors import UsageError
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
+_DEADLINE = 3.0
+"""A whole answer takes at most so many times the timeout of one read: a slow drip is cut too."""
 _MAX_REDIRECTS = 5
 _REDIRECTS = {301, 302, 307, 308}
 _LONE = re.compile("[\ud800-\udfff]")
@@ -54,6 +57,7 @@ class Wire:
             raise UsageError("GITHUB_API_URL must begin with https://, or the token would travel in the open.")
         self.base = f"{'https' if address.secure else 'http'}://{address.netloc}{address.path}"
         self._origin = _origin(self.base)
+        self._deadline_s = timeout_s * _DEADLINE
         if transport is None:
             proxy = proxy_for(address, environ)
             through = {"Proxy-Authorization": proxy.authorization} if proxy and proxy.authorization else None
@@ -87,9 +91,10 @@ class Wire:
     def _once(self, method: str, url: str, body: Mapping[str, Any] | None) -> Reply:
         content = None if body is None else _encoded(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
+        until = time.monotonic() + self._deadline_s
         try:
             with self._client.stream(method, url, content=content, headers=headers) as response:
-                return _read(response, url)
+                return _read(response, url, until)
         except httpx.TimeoutException:
             return Reply(0, body=b"it did not answer in time")
         except (httpx.ConnectError, httpx.ProxyError):
@@ -98,12 +103,14 @@ class Wire:
             return Reply(0, body=b"the connection broke")
 
 
-def _read(response: httpx.Response, url: str) -> Reply:
+def _read(response: httpx.Response, url: str, until: float) -> Reply:
     data = bytearray()
     for chunk in response.iter_bytes():
         data += chunk
         if len(data) > MAX_BODY_BYTES:
             return Reply(0, body=b"its answer is too large")
+        if time.monotonic() > until:
+            return Reply(0, body=b"it did not answer in time")
     following = response.links.get("next", {}).get("url")
     return Reply(
         status=response.status_code,

@@ -184,7 +184,7 @@ def test_the_missing_permission_is_the_documented_one(hub: StandIn, api: Api) ->
 
 def test_reading_without_permission_names_it_too(hub: StandIn, api: Api) -> None:
     hub.faults.append(Fault("permission", value="issues=read; pull_requests=read"))
-    assert refused(put(api)).permissions == ("issues: read",)
+    assert refused(put(api)).permissions == ("pull-requests: write",)
 
 
 def test_a_fork_is_told_that_no_permission_would_help(hub: StandIn, api: Api) -> None:

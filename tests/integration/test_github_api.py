@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,22 @@ def test_a_slow_answer_is_not_waited_for(hub: StandIn, connect: Callable[..., Ap
     answer = refusal(write(connect(timeout_s=0.2)))
     assert answer.kind == "network"
     assert "in time" in answer.sentence
+
+
+def test_a_slow_drip_is_cut(clock: FakeClock) -> None:
+    def drip(request: httpx.Request) -> httpx.Response:
+        def pieces() -> Iterator[bytes]:
+            for _ in range(200):
+                time.sleep(0.02)
+                yield b" "
+
+        return httpx.Response(200, content=pieces())
+
+    began = time.monotonic()
+    transport = httpx.MockTransport(drip)
+    with contextlib.closing(Api("https://ghes.example", TOKEN, transport=transport, clock=clock, timeout_s=0.1)) as api:
+        assert "in time" in refusal(write(api)).sentence
+    assert time.monotonic() - began < 2
 
 
 def test_nobody_there(clock: FakeClock) -> None:
