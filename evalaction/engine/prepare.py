@@ -10,14 +10,15 @@ from evalaction.checks.validate import validate_items
 from evalaction.endpoints import Request, build_request, missing_variables, open_surface
 from evalaction.engine.runner import check_runner
 from evalaction.errors import NotRunError
-from evalaction.method.canonical import digest
+from evalaction.method.canonical import Json, digest
 from evalaction.method.card import Card
 from evalaction.method.exam import Exam, check_question
 from evalaction.method.plan import Plan, check_budget, check_halves, plan_run
 from evalaction.method.prompt import messages_for
-from evalaction.method.question import question_digest, question_of
+from evalaction.method.question import endpoint_of, question_digest, question_of
 from evalaction.method.records import ARMS, ArmName, Sentence
-from evalaction.registration.freeze import freeze, rehearse
+from evalaction.registration.causes import Moved
+from evalaction.registration.freeze import freeze, rehearse, verify
 from evalaction.registration.frozen import Frozen
 
 
@@ -63,6 +64,17 @@ def load(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) ->
     return rehearse(card_path) if rehearse_only else freeze(card_path, expected_head=expected_head(environ))
 
 
+def load_prepared(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) -> Prepared:
+    """`prepare` of `load`, where a mistake in what the commit holds (2) comes before what has moved since (4)."""
+    if rehearse_only:
+        return prepare(rehearse(card_path))
+    report = verify(card_path, expected_head=expected_head(environ))
+    prepared = prepare(report.readable) if report.readable else None
+    if prepared is None or report.frozen is None:
+        raise Moved(report.breaks)
+    return prepared
+
+
 def prepare(frozen: Frozen) -> Prepared:
     """Build every request and the plan. Raises UsageError or SourceError for whatever would go wrong during the run."""
     card, exam = frozen.card, frozen.exam
@@ -75,7 +87,10 @@ def prepare(frozen: Frozen) -> Prepared:
         requests=requests,
         plan=plan_run(card, [item.id for item in exam.items], {arm: [len(r.body) for r in rs] for arm, rs in requests.items()}),
         question_digest=question_digest(
-            question_of(card, exam), exam=exam, requests={arm: [r.sha256 for r in rs] for arm, rs in requests.items()}
+            question_of(card, exam),
+            exam=exam,
+            requests={arm: [r.sha256 for r in rs] for arm, rs in requests.items()},
+            endpoints={arm: _endpoint(frozen, arm) for arm in requests},
         ),
         warnings=(*frozen.warnings, *warnings),
     )
@@ -91,6 +106,11 @@ def _requests(frozen: Frozen, name: ArmName) -> tuple[Request, ...]:
         build_request(endpoint, messages_for(item, system=system, template=template), item.output or endpoint.output)
         for item in frozen.exam.items
     )
+
+
+def _endpoint(frozen: Frozen, arm: ArmName) -> Json:
+    endpoint = frozen.card.endpoints[frozen.card.arms[arm].endpoint]
+    return endpoint_of(endpoint, replies=frozen.files[endpoint.replies] if endpoint.replies else None)
 
 
 def _expect_replies(frozen: Frozen) -> None:

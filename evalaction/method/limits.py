@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
+from evalaction.method.canonical import Json
 from evalaction.method.card import Card, Endpoint, Limit
 from evalaction.method.numbers import Bounded, Rate
 from evalaction.method.rates import percentile_ms, rates_of
@@ -22,6 +23,7 @@ Measured: TypeAlias = "Rate | Bounded | int | tuple[Fraction, Fraction] | None"
 Edge: TypeAlias = "Fraction | float"  # the float is infinity, and nothing else
 
 _SEED_DEPENDENT = {"min_stable_pass", "max_flip_rate", "max_stable_drop", "max_flip_gain"}
+_SEEDS = {"seed", "random_seed"}
 _NOT_THE_MODEL = {"min_reach", "max_reach_gap", "max_runner_error_items"}
 
 
@@ -87,9 +89,18 @@ LIMIT_NAMES = frozenset({*_OF_ARM, *_BETWEEN})
 
 
 def sampling_seed(endpoint: Endpoint) -> bool:
-    """Whether the request fixes a seed: its draws are then not independent."""
-    body = endpoint.http.body if endpoint.http else None
-    return "seed" in endpoint.params or (isinstance(body, Mapping) and "seed" in body)
+    """Whether the request fixes a seed, at any depth of its objects: its draws are then not independent."""
+    return _holds_seed(endpoint.params) or (endpoint.http is not None and _holds_seed(endpoint.http.body))
+
+
+def _holds_seed(value: Json) -> bool:
+    """A field `seed` of a schema among the parameters is an object, a seed is a number."""
+    if not isinstance(value, Mapping):
+        return False
+    return any(
+        _holds_seed(held) or (name in _SEEDS and isinstance(held, (int, Decimal)) and not isinstance(held, bool))
+        for name, held in value.items()
+    )
 
 
 def seeded_arms(card: Card) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from evalaction.method.canonical import Json, digest
-from evalaction.method.card import Card, CheckLimits, Draws, Limit, Sign, Validity
+from evalaction.method.canonical import Json, digest, sha256
+from evalaction.method.card import Card, CheckLimits, Draws, Endpoint, Limit, Sign, Validity
 from evalaction.method.exam import Exam
 from evalaction.method.numbers import Threshold
 
@@ -28,14 +28,38 @@ def question_of(card: Card, exam: Exam) -> Json:
     }
 
 
-def question_digest(question: Json, *, exam: Exam, requests: Mapping[str, Sequence[str]]) -> str:
-    """64 lower-case hex digits over the question, the exam and, per arm, the digests of its requests in the order of items."""
+def endpoint_of(endpoint: Endpoint, *, replies: bytes | None = None) -> Json:
+    """What of an endpoint's definition decides whom a request reaches and how its reply is read, beside the request itself.
+
+    Its name, price and `shared` do not count; a variable counts by its name. `replies` is the file of a scripted endpoint.
+    """
+    shape = endpoint.http
+    return {
+        "api": endpoint.api,
+        "url": endpoint.url.rstrip("/") if endpoint.url else None,
+        "url_env": endpoint.url_env,
+        "key_env": endpoint.key_env,
+        "headers": sorted([header.name.lower(), header.value, header.env] for header in endpoint.headers),
+        "output": endpoint.output,
+        "read": {name.name: getattr(shape, name.name) for name in fields(shape) if name.name != "body"} if shape else None,
+        "replies": sha256(replies) if replies is not None else None,
+    }
+
+
+def question_digest(
+    question: Json, *, exam: Exam, requests: Mapping[str, Sequence[str]], endpoints: Mapping[str, Json] | None = None
+) -> str:
+    """64 lower-case hex digits over question, exam and, per arm, its endpoint and the digests of its requests, item by item.
+
+    `endpoints` holds `endpoint_of` each arm's endpoint.
+    """
     return digest(
         {
             "question": question,
             "exam": _hashes(exam),
             "items": [item.id for item in exam.items],
             "requests": {arm: list(digests) for arm, digests in requests.items()},
+            "endpoints": dict(endpoints or {}),
         }
     )
 

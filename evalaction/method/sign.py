@@ -126,11 +126,10 @@ def _disagreement(halves: tuple[HalfReport, HalfReport], sign: Sign, *, paired: 
     if first.sign != second.sign:
         return Break(DISAGREE, ("The two halves disagree: ", *both, "."))
     if paired and (first.paired_sign, second.paired_sign) != (first.sign, second.sign):
-        ahead = "treatment" if first.sign > 0 else "control"
         pairs = f"{first.paired_items:,} and {second.paired_items:,} items"
         return Break(
             UNPAIRED,
-            (f"Both halves have {ahead} ahead, but not on the {pairs} that both arms scored: what is missing makes the lead.",),
+            (f"Both halves lead the same way, but not on the {pairs} that both arms scored: what is missing makes the lead.",),
         )
     return None
 

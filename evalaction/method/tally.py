@@ -152,6 +152,10 @@ class ArmTally:
         """Draws whose response id was already seen for the same item."""
         return self._repeats(self._reply_ids)
 
+    def replies(self, item: int) -> list[int]:
+        """One mark a reply of the item, equal where id and body are."""
+        return [mark for mark in self._replies[item * self.draws : (item + 1) * self.draws] if mark]
+
     def _repeats(self, marks: array[int]) -> int:
         repeats = 0
         for start in range(0, len(marks), self.draws):
@@ -226,6 +230,13 @@ class Tally:
         if not armed:
             raise GridError(f"this run has no arm {row.arm}", code="unknown_arm")
         raise GridError(f"draw {row.draw} of item {row.item!r} is outside 0…{self.draws - 1}", code="unknown_draw")
+
+    def replayed(self, *, one_endpoint: bool) -> int:
+        """Draws whose response id and body were already seen for the same item; in the other arm too if it asks one endpoint."""
+        if not one_endpoint or len(self.sides) < 2:
+            return sum(side.replayed() for side in self.sides.values())
+        seen = ([mark for side in self.sides.values() for mark in side.replies(item)] for item in range(len(self.ids)))
+        return sum(len(marks) - len(set(marks)) for marks in seen)
 
     @property
     def cells(self) -> int:

@@ -144,7 +144,7 @@ def _doubts(card: Card, tally: Tally, facts: RunFacts, sign: Sign | None) -> tup
         )
         found.append(Break("small_exam", (text,)))
     marks = sum((side.cache_marks for side in tally.sides.values()), start=Counter())
-    replays = sum(side.replayed() for side in tally.sides.values())
+    replays = tally.replayed(one_endpoint=len({arm.endpoint for arm in card.arms.values()}) == 1)
     if marks or replays:
         text = f"{count(marks.total(), 'reply', 'replies')} came from a cache by their own headers"
         parts: Sentence = (f"{text} (", *tallied(ranked(marks)), ")") if marks else (text,)

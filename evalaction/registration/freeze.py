@@ -51,6 +51,7 @@ def verify(card_path: Path, *, expected_head: str | None = None) -> VerifyReport
         pinned=inspection.pinned,
         breaks=tuple(dict.fromkeys(inspection.breaks)),
         frozen=frozen if not inspection.breaks else None,
+        readable=frozen,
     )
 
 

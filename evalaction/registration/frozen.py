@@ -66,13 +66,17 @@ class Pinned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerifyReport:
-    """Everything that was compared; `frozen` is None exactly when there are breaks."""
+    """Everything that was compared; `frozen` is None exactly when there are breaks.
+
+    `readable` is then what the commit holds all the same, for mistakes in it that come before what has moved.
+    """
 
     commit: str | None
     checked: tuple[Checked, ...]
     pinned: tuple[Pinned, ...]
     breaks: tuple[Break, ...]
     frozen: Frozen | None
+    readable: Frozen | None = None
 
     @property
     def warnings(self) -> tuple[Sentence, ...]:

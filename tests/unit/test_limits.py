@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -96,7 +98,9 @@ def test_lost_draws_are_named_where_they_decide() -> None:
 
 def test_what_is_measured_is_shown() -> None:
     assert one("min_check", "0.9", ["p", "k"]).measured == Rate(1, 2)
-    assert say(one("min_check", "0.9", ["p", "k"]).sentence) == "min_check of treatment is breached: 1/2 draws (50 %), limit 90 %."
+    assert (
+        say(one("min_check", "0.9", ["p", "k"]).sentence) == "min_check of treatment is breached: 1/2 draws (50 %), limit 90 %."
+    )
     assert say(one("max_p95_ms", "50", ["p", "k"]).sentence) == "max_p95_ms of treatment is held: 40 ms, limit 50 ms."
     assert "more than one draw in twenty never arrived" in say(one("max_p95_ms", "50", ["p", "u"]).sentence)
     assert "1 item, limit 2" in say(one("max_runner_error_items", "2", ["p", "u"]).sentence)
@@ -148,8 +152,22 @@ def test_under_a_sampling_seed_stable_and_flip_say_nothing() -> None:
 
 def test_a_seed_in_an_http_body_is_a_seed() -> None:
     assert sampling_seed(endpoint(http=HttpShape(body={"seed": 1}, text="/text")))
+    assert sampling_seed(endpoint(http=HttpShape(body={"options": {"seed": 1}}, text="/text")))
     assert not sampling_seed(endpoint(http=HttpShape(body=["seed"], text="/text")))
     assert not sampling_seed(endpoint(http=HttpShape(body={"prompt": "seed"}, text="/text")))
+
+
+def test_a_seed_is_a_number_under_either_name_at_any_depth() -> None:
+    for params in ({"seed": 0}, {"random_seed": 3}, {"extra": {"seed": Decimal("1.0")}}):
+        assert sampling_seed(endpoint(params=params))
+    schema = {"type": "object", "properties": {"seed": {"type": "integer"}}}
+    innocent: list[dict[str, Any]] = [
+        {"seed": None},
+        {"seed": True},
+        {"response_format": {"json_schema": schema}},
+        {"tools": [{"seed": 1}]},
+    ]
+    assert not any(sampling_seed(endpoint(params=params)) for params in innocent)
 
 
 def test_a_breach_of_reach_is_not_blamed_on_the_model() -> None:

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from support.cards import card, exam_text, text, two_arms
 
 from evalaction import schemas
+from evalaction.method.card import Endpoint, HttpShape
 from evalaction.method.card_parse import parse_card
 from evalaction.method.exam import Exam, load_exam
-from evalaction.method.question import question_digest, question_of
+from evalaction.method.question import endpoint_of, question_digest, question_of
 
 REQUESTS = {"treatment": ["1" * 64, "2" * 64], "control": ["3" * 64, "4" * 64]}
 LIMITS = {"min_reach": 0.9, "by_tag": {"a": {"min_check": 0.5}}, "control": {"min_reach": 0.9}}
@@ -23,7 +25,8 @@ def digest_of(source: dict[str, Any] | bytes, of: Exam | None = None, requests: 
     data = source if isinstance(source, bytes) else text(source)
     found = parse_card(data, file="card.yaml", schema=schemas.load("card"))
     of = of or exam()
-    return question_digest(question_of(found, of), exam=of, requests=requests or REQUESTS)
+    endpoints = {arm: endpoint_of(found.endpoints[held.endpoint]) for arm, held in found.arms.items()}
+    return question_digest(question_of(found, of), exam=of, requests=requests or REQUESTS, endpoints=endpoints)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +45,9 @@ def digest_of(source: dict[str, Any] | bytes, of: Exam | None = None, requests: 
         {"checks": {"timeout_ms": 30000}},
         {"limits": {"control": {"min_reach": 0.9}, "treatment": {"by_tag": {"a": {"min_check": 0.5}}, "min_reach": 0.9}}},
         {"endpoints.spare": {"api": "scripted", "replies": "r.json"}},
+        {"endpoints.local.url": "http://127.0.0.1:8080/v1/"},
+        {"endpoints.main.shared": False},
+        {"endpoints.main.price": {"input": 1, "output": 2}},
     ],
 )
 def test_what_is_not_part_of_the_question(changes: dict[str, Any]) -> None:
@@ -65,6 +71,13 @@ def test_what_is_not_part_of_the_question(changes: dict[str, Any]) -> None:
         {"validity": {"min_scored_fraction": 0.9}},
         {"checks": {"cpu_ms": 9}},
         {"exam.data": "public"},
+        {"endpoints.local.url": "http://127.0.0.1:8081/v1"},
+        {"endpoints.main.url_env": "OTHER_URL"},
+        {"endpoints.main.key_env": "OTHER_KEY"},
+        {"endpoints.main.headers": {"X-Team": {"env": "TEAM"}}},
+        {"endpoints.main.output": "tool_calls"},
+        {"endpoints.main.api": "anthropic"},
+        {"arms.control.endpoint": "main"},
     ],
 )
 def test_what_is_part_of_the_question(changes: dict[str, Any]) -> None:
@@ -96,3 +109,14 @@ def test_a_single_arm_has_a_question_without_a_sign() -> None:
     assert isinstance(question, dict)
     assert question["sign"] is None
     assert question["limits"] == [{"scope": "treatment", "name": "min_stable_pass", "tag": None, "bound": "4/5"}]
+
+
+def test_of_a_scripted_endpoint_the_replies_count_and_of_any_json_endpoint_the_pointers() -> None:
+    scripted = Endpoint(name="s", api="scripted", replies="r.jsonl")
+    assert endpoint_of(scripted, replies=b"1") != endpoint_of(scripted, replies=b"2")
+    renamed = replace(scripted, name="t", replies="moved.jsonl")
+    assert endpoint_of(scripted, replies=b"1") == endpoint_of(renamed, replies=b"1")
+    http = Endpoint(name="h", api="http", url="https://h.example/ask", http=HttpShape(body={"q": "{{prompt}}"}, text="/a"))
+    assert http.http is not None
+    other = replace(http, http=replace(http.http, text="/b"))
+    assert endpoint_of(http) != endpoint_of(other)

@@ -70,9 +70,9 @@ def test_missingness_alone_earns_nothing_once_items_are_paired() -> None:
     assert split(ours, theirs, paired=False).earned
     judged = split(ours, theirs)
     assert (judged.half_signs, judged.paired_signs, codes(judged)) == ((1, 1), (0, 0), ["paired_sign_differs"])
-    assert "38 and 38 items" in say(judged.breaks[0].sentence) and "treatment ahead" in say(judged.breaks[0].sentence)
-    other = split(theirs, ours)
-    assert "control ahead" in say(other.breaks[0].sentence)
+    assert "38 and 38 items" in say(judged.breaks[0].sentence) and "lead the same way" in say(judged.breaks[0].sentence)
+    for unearned in (judged, split(theirs, ours)):  # no direction is announced
+        assert unearned.sign == 0 and "ahead" not in say(unearned.breaks[0].sentence)
 
 
 def test_breaks_of_validity_come_half_by_half_and_alone() -> None:

@@ -126,6 +126,15 @@ def test_replays_are_id_and_body_of_one_item() -> None:
             grid.add(row(item, draw=draw, response_id=response_id, body_sha256=body))
     side = grid.sides["treatment"]
     assert (side.replayed(), side.repeated_ids()) == (1, 2)
+    assert grid.replayed(one_endpoint=True) == 1
+
+
+def test_arms_at_one_endpoint_may_replay_each_other() -> None:
+    grid = Tally(["t0000"], {}, ARMS, 2, SEED)
+    for arm, bodies in (("treatment", "xy"), ("control", "xz")):
+        for draw, body in enumerate(bodies):
+            grid.add(row(arm=arm, draw=draw, response_id="a", body_sha256=body))  # type: ignore[arg-type]
+    assert (grid.replayed(one_endpoint=True), grid.replayed(one_endpoint=False)) == (1, 0)
 
 
 def test_a_repeated_tag_counts_once() -> None:

@@ -53,10 +53,10 @@ def default_folder(card: Path) -> Path:
 
 def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
     """The report of the run. A refusal leaves its report in the folder and is raised."""
-    from evalaction.engine.prepare import load, pass_gates, prepare
+    from evalaction.engine.prepare import load_prepared, pass_gates
 
     try:
-        prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=options.rehearse))
+        prepared = load_prepared(world.cwd / options.card, world.environ, rehearse_only=options.rehearse)
     except EvalactionError as error:
         _leave(error, None, options, setting)
         raise

@@ -26,9 +26,10 @@ def run(options: Options, world: World) -> int:
         world.say(f"warning: {plain(warning)}")
     for broken in report.breaks:
         world.say(f"{broken.code}: {plain(broken.sentence)}")
+    if report.readable:
+        prepare(report.readable)  # prompts fill, requests build, schemas and patterns hold: found here rather than in the run
     if report.frozen is None:
         return Outcome.UNREGISTERED.exit_code
-    prepare(report.frozen)  # prompts fill, requests build, schemas and patterns hold: found here rather than in the run
     arms = count(len(report.frozen.card.arms), "arm")
     world.say(f"registered: {count(len(report.frozen.exam.items), 'item')}, {arms}")
     return 0
