@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from support import reports
 from support.github_api import BOT, TOKEN, Fault, StandIn, serve
 from support.github_clock import FakeClock
 
+from evalaction.github.answer import recall
 from evalaction.github.api import Api
-from evalaction.github.comment import Outcome, Posted, find, upsert
+from evalaction.github.comment import Outcome, Posted, author_of, find, upsert
+from evalaction.github.hidden import Memory, Record, hide
 from evalaction.github.marker import key_of, marked, marker
 from evalaction.github.replies import Ok, Refused
+from evalaction.github.shown import keep
+from evalaction.report.layout import document
+from evalaction.report.markdown import comment, size
 
 KEY = key_of("gate", "lint")
 OTHER_KEY = key_of("gate", "lint-all")
@@ -310,3 +317,62 @@ def test_a_run_takes_few_calls(hub: StandIn, api: Api) -> None:
     before = hub.count()
     put(api, "new")
     assert (before, hub.count() - before) == (3, 2)
+
+
+def test_answers_travel_in_the_comment_from_push_to_push(hub: StandIn, api: Api) -> None:
+    """Written with the section, read back through the API, whatever GitHub does to line ends; a forged one is not looked at."""
+    report = reports.behind()
+    record = Record(
+        card="card.yaml",
+        question_digest="a" * 64,
+        outcome="fail",
+        attempt=1,
+        sealed=True,
+        commit="b" * 40,
+        day="2026-03-01",
+        run_url="https://github.example/octo/demo/actions/runs/1",
+        shown=keep(document(report)),
+    )
+    memory = Memory((record,))
+    hub.hub.add_comment(REPO, 7, "mallory", f"{marker(KEY)}\n{hide(Memory((replace(record, outcome='pass'),)), KEY).line}")
+    text = comment(report, marker=f"{marker(KEY)}\n{hide(memory, KEY).line}")
+    assert size(text) <= 60_000
+    posted(put(api, text))
+    stored = hub.hub.repositories[REPO].comments[1002]
+    assert stored.body == text
+    stored.body = stored.body.replace("\n", "\r\n")
+    assert recall(find(api, REPO, 7, KEY, me=BOT), KEY) == memory
+    assert not posted(put(api, text)).changed
+
+
+def test_the_largest_memory_and_the_largest_report_fit_together() -> None:
+    record = Record(
+        card="card.yaml",
+        question_digest="a" * 64,
+        outcome="fail",
+        attempt=1,
+        sealed=True,
+        commit="b" * 40,
+        day="2026-03-01",
+        run_url="https://github.example/octo/demo/actions/runs/1",
+        shown={"words": "x" * 8_900},
+    )
+    memory = Memory(tuple(replace(record, question_digest=f"{number:064x}") for number in range(100)))
+    line = hide(memory, KEY).line
+    assert len(line) > 15_000
+    text = comment(reports.enormous(), marker=f"{marker(KEY)}\n{line}")
+    assert size(text) <= 60_000
+    assert line in text
+
+
+@pytest.mark.parametrize("data", [[], {"login": ""}, {"login": 5}])
+def test_an_account_without_a_name_is_no_author(hub: StandIn, api: Api, data: object) -> None:
+    hub.faults.append(Fault("answer", value={"status": 200, "body": data}))
+    assert isinstance(author_of(api), Refused)
+
+
+def test_a_list_that_is_none_is_no_list(hub: StandIn, api: Api) -> None:
+    hub.faults.append(Fault("answer", method="GET", value={"status": 200, "body": {"message": "hello"}}))
+    outcome = refused(put(api))
+    assert "not a list" in outcome.sentence
+    assert hub.count("POST") == 0
