@@ -48,6 +48,7 @@ _PATH_REMEDIES = {
     "status:429": "`pace.per_minute` and the quota",
     "malformed": "`api` and the address: what answers 200 has not the shape of this API",
 }
+_ANY_REMEDY = "address, timeout and authentication"
 _EMPTY_REMEDIES = {
     "empty:length": "raise `max_tokens`: the limit was used up before any text came",
     "empty:tool_calls": "the model called tools: declare `output: tool_calls` for the endpoint, or send no tools",
@@ -198,7 +199,8 @@ def _path(case: Case, arm: ArmName) -> Sentence:
         return ("Empty replies from endpoint ", *where, f": {_EMPTY_REMEDIES.get(worst, otherwise)}.")
     if worst.startswith("checker:"):
         return ("Repair the checker, not the prompt: it failed by itself (", *tallied(reasons), ").")
-    remedy = _PATH_REMEDIES.get(worst, "address, timeout and authentication")
+    otherwise = "the load and the log of the server" if worst.startswith("status:5") else _ANY_REMEDY
+    remedy = _PATH_REMEDIES.get(worst, otherwise)
     return ("Look at the path, not at the prompt: ", remedy, " of endpoint ", *where, ".")
 
 

@@ -10,10 +10,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from support import cards
+from support.endpoint_server import Behaviour, EndpointServer
 from support.repos import Repo
+
+from evalaction.registration.lock import lock as lock_card
 
 KEY = "sk-acceptance-0123456789abcdef"
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
@@ -51,6 +54,20 @@ def evalaction(*arguments: str, cwd: Path, env: Mapping[str, str | None] | None 
     return said
 
 
+class Serve(Protocol):
+    """A fixture: start a stub server; it ends with the test."""
+
+    def __call__(self, behaviour: Behaviour) -> EndpointServer: ...
+
+
+class Make(Protocol):
+    """A fixture: a committed project in a folder of its own; one arm and four items where nothing else is said."""
+
+    def __call__(
+        self, card: dict[str, Any] | bytes | None = None, files: dict[str, bytes] | None = None, **how: Any
+    ) -> Project: ...
+
+
 class Project:
     """A repository with a card, an exam and prompts in it. `url` is the address of the stub server, if there is one."""
 
@@ -68,8 +85,7 @@ class Project:
         self.env: dict[str, str | None] = {"EVAL_URL": url, "EVAL_KEY": KEY} if url else {}
         self.repo.write({"card.yaml": card if isinstance(card, bytes) else cards.text(card), **files})
         if lock:
-            done = self("lock")
-            assert done.code == 0, done.err
+            lock_card(root / "card.yaml")
         self.repo.commit()
 
     def __call__(self, *arguments: str, env: Mapping[str, str | None] | None = None, cwd: Path | None = None) -> Done:

@@ -88,7 +88,7 @@ def test_reach_moved_look_at_the_path() -> None:
     assert made.moved == "reach"
     assert (
         spoken(made)[1]
-        == "Look at the path, not at the prompt: address, timeout and authentication of endpoint ‹main› (‹status:503› × 2)."
+        == "Look at the path, not at the prompt: the load and the log of the server of endpoint ‹main› (‹status:503› × 2)."
     )
 
 
