@@ -15,7 +15,7 @@ from evalaction.method.records import Row
 from evalaction.method.report import Report
 from evalaction.report.markdown import comment, summary
 from evalaction.report.results_json import results_json
-from evalaction.report.rows_csv import first_protocol_csv, rows_csv
+from evalaction.report.rows_csv import COLUMNS, FIRST_PROTOCOL, first_protocol_line, heading, row_line
 
 
 class Leaks(Protocol):
@@ -35,14 +35,14 @@ def derive(folder: Path) -> Report:
             tables.append(_Table(three_columns, manifest.planned))
 
         def each(row: Row) -> None:
-            for table, form in zip(tables, (rows_csv, first_protocol_csv), strict=False):
-                table.add(row.index, form((row,)))
+            for table, line_of in zip(tables, (row_line, first_protocol_line), strict=False):
+                table.add(row.index, line_of(row).encode())
 
         report = score(folder, each)
         files: dict[str, bytes | Iterable[bytes]] = {}
         if manifest.ended is None:
-            for table, name, form in zip(tables, ("rows.csv", "verdicts.csv"), (rows_csv, first_protocol_csv), strict=False):
-                files[name] = table.lines(form(()))
+            for table, name, columns in zip(tables, ("rows.csv", "verdicts.csv"), (COLUMNS, FIRST_PROTOCOL), strict=False):
+                files[name] = table.lines(heading(columns).encode())
         files |= {
             "comment.md": comment(report).encode(),
             "summary.md": summary(report).encode(),
@@ -75,15 +75,13 @@ class _Table:
         self._places = array("Q", [0]) * (2 * planned)
         self._end = 0
 
-    def add(self, index: int, table: str) -> None:
-        """`table` is a heading and one line; a cell holds no line break, so the line is what follows the first one."""
-        line = table.partition("\r\n")[2].encode()
+    def add(self, index: int, line: bytes) -> None:
         self._file.write(line)
         self._places[2 * index : 2 * index + 2] = array("Q", (self._end, len(line)))
         self._end += len(line)
 
-    def lines(self, heading: str) -> Iterator[bytes]:
-        yield heading.encode()
+    def lines(self, heading: bytes) -> Iterator[bytes]:
+        yield heading
         self._file.flush()
         for index in range(0, len(self._places), 2):
             place, length = self._places[index : index + 2]

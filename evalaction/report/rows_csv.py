@@ -20,9 +20,24 @@ COLUMNS = (
 )  # fmt: skip
 
 
+def heading(columns: Sequence[str]) -> str:
+    """The first line, of COLUMNS or of FIRST_PROTOCOL."""
+    return _line(columns)
+
+
+def row_line(row: Row) -> str:
+    """One row's line under COLUMNS; no cell holds a line break."""
+    return _line(_cells(row))
+
+
+def first_protocol_line(row: Row) -> str:
+    """One row's line under FIRST_PROTOCOL."""
+    return _line((row.item, row.draw, row.verdict))
+
+
 def rows_csv(rows: Iterable[Row]) -> str:
     """Every row with its columns, reasons and digests."""
-    return _table(COLUMNS, rows, _cells)
+    return _table(COLUMNS, rows, row_line)
 
 
 def first_protocol_csv(rows: Iterable[Row]) -> str:
@@ -30,11 +45,11 @@ def first_protocol_csv(rows: Iterable[Row]) -> str:
     rows = list(rows)
     if len({row.arm for row in rows}) > 1:
         raise ValueError("the three-column form has no place for an arm")
-    return _table(FIRST_PROTOCOL, rows, lambda row: (row.item, row.draw, row.verdict))
+    return _table(FIRST_PROTOCOL, rows, first_protocol_line)
 
 
-def _table(head: Sequence[str], rows: Iterable[Row], cells: Callable[[Row], Sequence[object]]) -> str:
-    lines = [(row.index, _line(cells(row))) for row in rows]  # lines are kept instead of rows: a tenth of the memory
+def _table(head: Sequence[str], rows: Iterable[Row], line_of: Callable[[Row], str]) -> str:
+    lines = [(row.index, line_of(row)) for row in rows]  # lines are kept instead of rows: a tenth of the memory
     lines.sort(key=lambda line: line[0])
     return "".join([_line(head), *(line for _, line in lines)])
 
