@@ -125,6 +125,7 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "run": ("draw, judge and report", "EVAL_URL=http://127.0.0.1:8080 evalaction run eval/card.yaml", _run),
     "score": ("derive every file of a run again from its rows; offline", "evalaction score runs/support-triage-1", _folder),
     "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
+    "action": ("what action.yml runs in a job on GitHub; reads its inputs from EVALACTION_*", "evalaction action", _nothing),
     "selfcheck": ("compare the arithmetic with published values; offline", "evalaction selfcheck", _nothing),
     "demo": ("lock, commit and judge a small exam; needs no endpoint", "evalaction demo", _demo),
 }

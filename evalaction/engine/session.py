@@ -40,6 +40,8 @@ class Setting:
     ca_bundle: str | None = None
     resume: bool = False
     rehearsal: bool = False
+    base: str | None = None
+    """The commit that the change was compared with, to be named in the report."""
 
 
 def utc_now() -> str:
@@ -66,6 +68,7 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
         card_sha256=frozen.card_sha256,
         commit=frozen.commit,
         parents=frozen.parents,
+        base=setting.base,
         exam_sha256=exam.sha256,
         ids_sha256=exam.ids_sha256,
         checker_sha256=exam.checker_sha256,

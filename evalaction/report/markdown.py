@@ -7,7 +7,7 @@ many more there are; then whole sections go, in the order of `GOES_FIRST`. Nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalaction.method.records import Quoted
@@ -72,14 +72,37 @@ def summary(report: Report) -> str:
     return _fitted(document(report), None, SUMMARY_LIMIT, _SUMMARY_ROOMS)
 
 
+def comment_of(documents: Sequence[Document], *, marker: str | None = None, first: str = "", tail: str = "") -> str:
+    """One comment with a section a document, the worst first: at most 60,000 characters and bytes, all included.
+
+    `first` is a sentence of ours above all sections, `tail` a line below them. What does not fit goes from all sections alike;
+    then whole sections go, the last ones first, and are counted. One report alone looks as `comment` shows it.
+    """
+    return _fitted_all(documents, marker, COMMENT_LIMIT, _COMMENT_ROOMS, first=first, tail=tail)
+
+
+def summary_of(document: Document, limit: int = SUMMARY_LIMIT) -> str:
+    """One section of the job summary in at most `limit` bytes, as far as its heading and footer go in there."""
+    return _fitted(document, None, limit, _SUMMARY_ROOMS)
+
+
 def _fitted(doc: Document, marker: str | None, limit: int, rooms: tuple[_Room, ...]) -> str:
-    first = f"{marker}\n" if marker is not None else ""
-    for room in rooms:
-        text = first + _page(doc, room, ())
+    return _fitted_all((doc,), marker, limit, rooms)
+
+
+def _fitted_all(
+    docs: Sequence[Document], marker: str | None, limit: int, rooms: tuple[_Room, ...], *, first: str = "", tail: str = ""
+) -> str:
+    head = (f"{marker}\n" if marker is not None else "") + (f"> **{prose(first)}**\n\n" if first else "")
+    below = f"\n{tail}\n" if tail else ""
+    smallest = [(rooms[-1], GOES_FIRST[:count]) for count in range(1, len(GOES_FIRST) + 1)]
+    for room, gone in [*((room, ()) for room in rooms), *smallest]:
+        text = head + "\n".join(_page(doc, room, gone) for doc in docs) + below
         if size(text) <= limit:
             return text
-    for count in range(1, len(GOES_FIRST) + 1):
-        text = first + _page(doc, rooms[-1], GOES_FIRST[:count])
+    for kept in reversed(range(1, len(docs))):
+        more = f"\n<sub>{len(docs) - kept:,} more cards are left out for size; the job summary has all.</sub>\n"
+        text = head + "\n".join(_page(doc, rooms[-1], GOES_FIRST) for doc in docs[:kept]) + more + below
         if size(text) <= limit:
             break
     return text

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalaction import __version__
 from evalaction.cli.parser import Options
-from evalaction.cli.progress import progress
+from evalaction.cli.pipeline import draw_derived, leave
 from evalaction.cli.words import plain
 from evalaction.cli.world import World
 from evalaction.engine.runner import runner_identity
@@ -22,7 +20,7 @@ from evalaction.report.text import render_text
 
 if TYPE_CHECKING:
     from evalaction.engine.prepare import Prepared
-    from evalaction.method.report import Counts, Report
+    from evalaction.method.report import Report
 
 
 def run(options: Options, world: World) -> int:
@@ -73,21 +71,10 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
 
 def _leave(error: EvalactionError, prepared: Prepared | None, options: Options, setting: Setting) -> None:
     """Write the refusal into the run folder; what prevents that is a note on the refusal, not another error."""
-    from evalaction.engine.manifest import Ended
-    from evalaction.engine.refusal import refuse_prepared, refuse_unread
-    from evalaction.engine.session import manifest_of
-    from evalaction.method.report import Provenance
-
     if setting.resume:  # the folder holds the rows of an earlier sitting
         return
     try:
-        if prepared:
-            ended = Ended(outcome=error.outcome, code=error.code, sentence=error.sentence)
-            refuse_prepared(setting.folder, manifest_of(prepared, setting), ended)
-        else:
-            card = str(options.card)
-            where = Provenance(tool_version=__version__, card_path=card, runner=setting.identity, inputs=setting.inputs)
-            refuse_unread(setting.folder, error, name=card, provenance=where, breaks=getattr(error, "breaks", ()))
+        leave(error, prepared, setting, card=str(options.card))
     except EvalactionError as second:
         error.add_note(f"No report was left: {second.sentence}")
     else:
@@ -95,10 +82,8 @@ def _leave(error: EvalactionError, prepared: Prepared | None, options: Options, 
 
 
 def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting) -> Report:
-    from evalaction.engine.derive import derive, drop_derived, find_leaks
-    from evalaction.engine.folder import locked
     from evalaction.engine.run import refuse_interrupted
-    from evalaction.engine.session import draw, redactor_of
+    from evalaction.engine.session import redactor_of
 
     redactor = redactor_of(prepared.card, world.environ)
     for name in redactor.short:
@@ -107,25 +92,7 @@ def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting)
         )
     if not setting.resume:
         world.warn(f"{count(prepared.planned, 'call')} planned")
-    added = 0
-    with progress(world, quiet=options.quiet) as show:
-
-        def each(counts: Counts) -> None:
-            nonlocal added
-            added += 1
-            show(counts)
-
-        drawn = asyncio.run(draw(prepared, setting, progress=each))
-    with locked(setting.folder):
-        report = derive(setting.folder)
-        if leaks := find_leaks(setting.folder, redactor):
-            drop_derived(setting.folder)
-            places = ", ".join(f"{file} ({name})" for file, name in leaks)
-            raise EvalactionError(
-                f"The value of a secret stands in the files of the run: {places}. The reports were taken away; delete the "
-                f"folder {setting.folder} too. A key that is an ordinary word cannot be kept out: use a longer one.",
-                code="secret_found",
-            )
+    drawn, report, added = draw_derived(prepared, setting, world, redactor, quiet=options.quiet)
     if setting.resume:
         world.warn(f"{count(added, 'draw')} added, {drawn.counts.written:,} of {drawn.counts.planned:,} are on disk")
     refuse_interrupted(drawn, str(setting.folder))

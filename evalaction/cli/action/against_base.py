@@ -1,0 +1,144 @@
+"""A pull request's card against its base: what changes in the question is said; where secrets would go must not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from evalaction.errors import EvalactionError, UnregisteredError
+from evalaction.method.card import Card, Endpoint, Limit
+from evalaction.method.card_parse import parse_card
+from evalaction.method.numbers import Threshold
+from evalaction.method.records import Quoted, Sentence
+
+if TYPE_CHECKING:
+    from evalaction.cli.action.stage import Stage
+    from evalaction.engine.prepare import Prepared
+
+Values: TypeAlias = "dict[str, Threshold | str | int | None]"
+
+MOST_CHANGES = 20
+_PARTS = ("draws", "checks", "sign", "validity")
+_NEW: Sentence = ("This card is new in this pull request.",)
+
+
+def compare(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
+    """Callouts. Raises UnregisteredError (`endpoint_changed`) where a secret would go elsewhere than at base, and UsageError
+    where base cannot be found although a secret is set."""
+    from evalaction.endpoints import secrets_of
+
+    if stage.context.kind != "pull_request" and not (stage.context.kind == "other" and stage.context.head):
+        return ()
+    secret = bool(secrets_of(prepared.card, stage.world.environ))
+    try:
+        cards = _cards_at_base(stage, prepared)
+    except EvalactionError:
+        if secret:
+            raise
+        return ()  # without a secret nothing can go elsewhere, and a fork of depth 1 may not have its base
+    own = cards.get(prepared.frozen.card_path)
+    allowed = {_identity(one) for card in ([own] if own else cards.values()) for one in card.endpoints.values()}
+    if secret and cards:
+        _refuse_moved(prepared.card, allowed)
+    if own is None:
+        return (_NEW,)
+    changes = tuple(question_changes(own, prepared.card))
+    if not changes:
+        return ()
+    more = (f"and {len(changes) - MOST_CHANGES:,} more",) if len(changes) > MOST_CHANGES else ()
+    shown: list[str | Quoted] = ["The question changes in this pull request, which is judged by the changed one: "]
+    for number, change in enumerate([*changes[:MOST_CHANGES], more] if more else changes):
+        shown += ["; " if number else "", *change]
+    return ((*shown, "."),)
+
+
+def question_changes(base: Card, head: Card) -> Iterator[Sentence]:
+    """Field by field, old → new; a limit that asks for less is said to be loosened."""
+    for name in ("tasks", "data", "sha256", "ids_sha256", "checker_sha256"):
+        yield from _change(f"exam.{name}", getattr(base.exam, name), getattr(head.exam, name))
+    for part in _PARTS:
+        old, new = _values(getattr(base, part)), _values(getattr(head, part))
+        for name in dict.fromkeys((*old, *new)):
+            yield from _change(f"{part}.{name}", old.get(name), new.get(name))
+    limits = [{_limit_name(one): one for one in card.limits} for card in (base, head)]
+    for name in dict.fromkeys((*limits[0], *limits[1])):
+        yield from _limit_change(name, limits[0].get(name), limits[1].get(name))
+
+
+def _change(name: str, old: object, new: object) -> Iterator[Sentence]:
+    if _plain(old) != _plain(new):
+        yield (f"{name} ", *_shown(old), " → ", *_shown(new))
+
+
+def _limit_change(name: str, old: Limit | None, new: Limit | None) -> Iterator[Sentence]:
+    if old and new and old.bound.value == new.bound.value:
+        return
+    least = (old or new).name.startswith("min_")  # type: ignore[union-attr]  # one of them is there
+    loosened = new is None or (old is not None and (new.bound.value < old.bound.value) == least)
+    change = ("limits.", Quoted(name), " ", *_shown(old.bound if old else None), " → ", *_shown(new.bound if new else None))
+    yield (*change, " (loosened)") if loosened else change
+
+
+def _shown(value: object) -> Sentence:
+    return ("none",) if value is None else (Quoted(str(value)[:80]),)
+
+
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, Threshold) else value
+
+
+def _values(record: Any) -> Values:
+    return {field.name: getattr(record, field.name) for field in fields(record)} if record else {}
+
+
+def _limit_name(limit: Limit) -> str:
+    return ".".join(part for part in (limit.scope, limit.tag, limit.name) if part)
+
+
+def _refuse_moved(card: Card, allowed: set[tuple[Any, ...]]) -> None:
+    from evalaction.endpoints import variables_of
+
+    for name in sorted({arm.endpoint for arm in card.arms.values()}):
+        endpoint = card.endpoints[name]
+        if any(variables_of(endpoint)) and _identity(endpoint) not in allowed:
+            raise UnregisteredError(
+                f"The endpoint {name} has another address, key variable or header variables than at base, and a secret is set: "
+                "nothing was sent. Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
+                code="endpoint_changed",
+            )
+
+
+def _identity(endpoint: Endpoint) -> tuple[Any, ...]:
+    """Where an endpoint's secrets go, and which."""
+    headers = tuple(sorted((header.name.lower(), header.env) for header in endpoint.headers if header.env))
+    return endpoint.url, endpoint.url_env, endpoint.key_env, headers
+
+
+def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card]:
+    """The judged card and the others that the input names, as base has them; those that cannot be read are left out."""
+    from evalaction import schemas
+    from evalaction.github.cards import match_cards
+    from evalaction.registration.git import REGULAR
+    from evalaction.registration.paths import CARD_BYTES
+
+    base = stage.base
+    if base is None:
+        return {}
+    files = stage.git.files(base.commit)
+    try:
+        named: Sequence[str] = match_cards(stage.settings.card, files)
+    except EvalactionError:
+        named = ()
+    wanted = {path: files[path].oid for path in {prepared.frozen.card_path, *named} if path in files}
+    wanted = {path: oid for path, oid in wanted.items() if files[path].mode in REGULAR}
+    sizes = stage.git.sizes(wanted.values())
+    small = {path: oid for path, oid in wanted.items() if 0 < (sizes.get(oid) or 0) <= CARD_BYTES}
+    blobs = stage.git.blobs(small.values())
+    found = {}
+    for path, oid in small.items():
+        try:
+            found[path] = parse_card(blobs[oid], file=path, schema=schemas.load("card"))
+        except EvalactionError:
+            continue
+    return found

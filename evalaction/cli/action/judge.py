@@ -1,0 +1,196 @@
+"""One card of a job: freeze, compare with base, one question one answer, gates, draw, derive. A refusal is a result too."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalaction import __version__
+from evalaction.cli.action.against_base import compare
+from evalaction.cli.action.judged import Judged
+from evalaction.cli.action.pieces import shown_again, with_callouts
+from evalaction.cli.action.thread import Thread, record_of
+from evalaction.cli.pipeline import draw_derived, leave
+from evalaction.engine.prepare import pass_gates, prepare
+from evalaction.engine.runner import runner_identity
+from evalaction.engine.session import Setting
+from evalaction.errors import EvalactionError, Interrupted, NotRunError, Outcome, SourceError, UsageError
+from evalaction.github.answer import Draw, Reuse, decide
+from evalaction.github.decisions import on_missing_secrets
+from evalaction.method.records import Quoted, Sentence
+from evalaction.method.report import Provenance, Report
+from evalaction.method.summary import refusal_report
+from evalaction.registration.causes import Moved
+from evalaction.registration.freeze import verify
+from evalaction.report.layout import document
+from evalaction.report.outputs import outputs
+
+if TYPE_CHECKING:
+    from evalaction.cli.action.stage import Stage
+    from evalaction.engine.prepare import Prepared
+
+
+def judge(stage: Stage, path: str, thread: Thread) -> Judged:
+    """The outcome of one card, whatever happens to it. Raises Interrupted when a signal ended the drawing."""
+    setting = Setting(
+        folder=stage.folder_of(path),
+        environ=stage.world.environ,
+        identity=runner_identity(stage.world.environ),
+        inputs=stage.inputs,
+        ca_bundle=stage.settings.ca_bundle,
+    )
+    prepared: Prepared | None = None
+    try:
+        prepared = _prepared(stage, path)
+        return _answered(stage, prepared, setting, thread)
+    except Interrupted:
+        raise
+    except EvalactionError as error:
+        return refused(stage, path, error, prepared, setting)
+    except Exception as error:  # noqa: BLE001  a bug met by one card must not take the others' verdicts away
+        stage.log.block(traceback.format_exc())
+        bug = EvalactionError(f"An internal error, which is a bug of ours: {type(error).__name__}; the log has more.")
+        return refused(stage, path, bug, None, None)
+
+
+def _prepared(stage: Stage, path: str) -> Prepared:
+    from evalaction.endpoints import secrets_of
+
+    report = verify(stage.git.root / path, expected_head=expected_head(stage))
+    readable = report.readable
+    if readable is not None:
+        stage.log.mask(secrets_of(readable.card, stage.world.environ))
+        prepare(readable)  # a mistake in what the commit holds comes before what has moved since
+    if report.frozen is None:
+        raise Moved(report.breaks)
+    if stage.asked_number is not None:
+        from evalaction.cli.action.fork import with_head_files
+
+        return prepare(with_head_files(stage, report.frozen))
+    return prepare(report.frozen)
+
+
+def expected_head(stage: Stage) -> str | None:
+    """The commit this job may judge: GitHub's merge commit, or the pull request's head where that was checked out."""
+    context = stage.context
+    if context.head and context.head.sha == stage.head.oid and context.kind == "pull_request":
+        return stage.head.oid
+    return context.sha
+
+
+def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread) -> Judged:
+    path = prepared.frozen.card_path
+    for warning in prepared.warnings:
+        stage.log.warn(("", *warning))
+    said = _said(stage, prepared)
+    answer = decide(
+        prepared.question_digest,
+        card=path,
+        event=stage.context.event,
+        pull_request=thread.pull is not None,
+        memory=thread.memory,
+        redraw=stage.settings.redraw,
+    )
+    if isinstance(answer, Reuse):
+        return reused(answer, name=prepared.card.name)
+    pass_gates(prepared, setting.environ, setting.identity, rehearsal=False, ca_bundle=setting.ca_bundle)
+    if answer.sentence:
+        said = ((answer.sentence,), *said)
+    return _drawn(stage, prepared, setting, answer, said)
+
+
+def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
+    """What a reader must know of the question itself. Raises as `compare` does."""
+    if stage.asked_number is not None:
+        commit = (stage.asked_sha or "")[:12]
+        return (
+            (f"Judged by a maintainer: the arms' files of the head {commit} under the base's question; its code was not run.",),
+        )
+    return compare(stage, prepared)
+
+
+def reused(answer: Reuse, *, name: str) -> Judged:
+    record = answer.record
+    outcome = Outcome(record.outcome)
+    return Judged(
+        path=record.card,
+        outcome=outcome,
+        document=shown_again(record, answer.sentence, name),
+        outputs=dict(record.outputs) or {"outcome": record.outcome, "question-digest": record.question_digest},
+        question_digest=record.question_digest,
+        reused=True,
+    )
+
+
+def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, said: tuple[Sentence, ...]) -> Judged:
+    from evalaction.engine.run import refuse_interrupted
+
+    more = {"attempt": str(answer.attempt)} if answer.attempt > 1 else {}
+    if stage.asked_number is not None:
+        more["pull-request"] = str(stage.asked_number)
+    base = prepared.frozen.commit if stage.asked_number is None else stage.head.oid
+    setting = replace(setting, inputs={**setting.inputs, **more}, base=_base(stage, base))
+    stage.log.say((Quoted(prepared.frozen.card_path), f": {prepared.planned:,} calls planned"))
+    drawn, report, _ = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
+    refuse_interrupted(drawn, str(setting.folder))
+    path = prepared.frozen.card_path
+    judged = judged_of(report, path=path, folder=setting.folder, callouts=said)
+    sealed = drawn.ended in {"complete", "unreachable"}
+    record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
+    return replace(judged, record=record)
+
+
+def _base(stage: Stage, own: str | None) -> str | None:
+    """What the report names as base: for a fork the commit that is checked out, else what was compared with, if anything was."""
+    if stage.asked_number is not None:
+        return own
+    found = stage.__dict__.get("base")  # cached when it was asked for; naming it is no reason to look for it
+    return found.commit.oid if found else None
+
+
+def judged_of(report: Report, *, path: str, folder: Path | None, callouts: tuple[Sentence, ...] = ()) -> Judged:
+    return Judged(
+        path=path,
+        outcome=report.verdict.outcome,
+        document=with_callouts(document(report), callouts),
+        outputs=outputs(report),
+        report=report,
+        folder=folder,
+        question_digest=report.provenance.question_digest,
+    )
+
+
+def refused(stage: Stage, path: str, error: EvalactionError, prepared: Prepared | None, setting: Setting | None) -> Judged:
+    """A card that was not judged. What keeps its folder from being written is a warning."""
+    skipped = False
+    if isinstance(error, NotRunError) and error.code == NotRunError.default_code:
+        missing = on_missing_secrets(stage.settings.on_missing_secrets, stage.context)
+        error = NotRunError(f"{error.sentence} {''.join(str(part) for part in missing.sentence)}")
+        skipped = missing.skips
+    folder = setting.folder if setting else None
+    report = None
+    if setting is not None and error.code != "secret_found":
+        try:
+            report = leave(error, prepared, setting, card=path)
+        except UsageError as second:
+            stage.log.warn((Quoted(second.sentence),))
+            folder = None
+    if report is None:
+        report = refusal_report(error, name=path, provenance=provenance(stage, path), breaks=getattr(error, "breaks", ()))
+    judged = judged_of(report, path=path, folder=folder)
+    return replace(judged, skipped=skipped, place=_place(error, path))
+
+
+def provenance(stage: Stage, path: str) -> Provenance:
+    """What is known without a run."""
+    return Provenance(tool_version=__version__, card_path=path, run_url=stage.context.run_url, inputs=stage.inputs)
+
+
+def _place(error: EvalactionError, card: str) -> tuple[str, int | None] | None:
+    """Where to look; a path of the card is relative to the card's folder."""
+    if not isinstance(error, SourceError):
+        return card, None
+    folder = card.rpartition("/")[0]
+    return (error.file if error.file == card or not folder else f"{folder}/{error.file}"), error.line

@@ -1,0 +1,33 @@
+"""What a card came to in this job: a report of now, or an earlier answer shown again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalaction.errors import Outcome
+from evalaction.github.hidden import Record
+from evalaction.method.report import Report
+from evalaction.report.blocks import Document
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    path: str
+    """Of the card, in the repository."""
+    outcome: Outcome
+    document: Document
+    outputs: Mapping[str, str]
+    report: Report | None = None
+    """None for an earlier answer."""
+    folder: Path | None = None
+    """Of the run; None where nothing of it is on disk."""
+    question_digest: str | None = None
+    record: Record | None = None
+    """To be remembered in the comment."""
+    reused: bool = False
+    skipped: bool = False
+    """Secrets are withheld and the workflow says `skip`: it does not fail the job."""
+    place: tuple[str, int | None] | None = None
+    """File and line of a mistake in what the user wrote."""

@@ -1,0 +1,46 @@
+"""Documents of the action: a report with more callouts, an answer shown again, and a card that could not be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evalaction.report.blocks import Bullets, Document, Link, Section, Text
+
+if TYPE_CHECKING:
+    from evalaction.github.hidden import Record
+
+_BEFORE_CALLOUTS = ("breaks", "todo")
+_MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "unreachable": "unreachable"}
+
+
+def with_callouts(document: Document, lines: Sequence[Text]) -> Document:
+    """The document with lines before the callouts that it has."""
+    if not lines:
+        return document
+    found = [block.lines for section in document.sections if section.name == "callouts" for block in section.blocks
+             if isinstance(block, Bullets)]  # fmt: skip
+    callouts = Section("callouts", (Bullets((*lines, *(line for some in found for line in some)), callout=True),))
+    others = [section for section in document.sections if section.name != "callouts"]
+    first = [section for section in others if section.name in _BEFORE_CALLOUTS]
+    rest = [section for section in others if section.name not in _BEFORE_CALLOUTS]
+    return replace(document, sections=(*first, callouts, *rest))
+
+
+def shown_again(record: Record, sentence: str, name: str) -> Document:
+    """The section of an earlier answer, which says that it is one and where it was drawn."""
+    from evalaction.github.shown import restore
+
+    document = restore(record.shown) if record.shown is not None else None
+    if document is None:
+        document = Document(
+            titles=(),
+            mark=_MARKS[record.outcome],
+            name=name,
+            heading=(f"{record.outcome}, as answered before",),
+            sections=(),
+            footer=((f"outcome {record.outcome}",), (f"question {record.question_digest[:12]}",)),
+            last_words="Nothing was drawn.",
+        )
+    return with_callouts(document, [(f"{sentence} ", Link("See that run", record.run_url), ".")])

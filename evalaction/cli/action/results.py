@@ -1,0 +1,63 @@
+"""Files and outputs of a job: `cards.json` lists every card, `rows-digest` binds what was drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evalaction.cli.action.judged import Judged
+from evalaction.engine.folder import MANIFEST, ROWS, create, file_sha256, write_whole
+from evalaction.method.canonical import digest
+
+FORMAT = "evalaction/cards/1"
+CARDS = "cards.json"
+COMMENT = "comment.md"
+
+
+def rows_digest(folders: Mapping[str, Path]) -> str:
+    """64 hex digits over the manifest and the rows of every card's folder, by the folder's name."""
+    return digest([[name, _sha256(folder / MANIFEST), _sha256(folder / ROWS)] for name, folder in sorted(folders.items())])
+
+
+def _sha256(path: Path) -> str | None:
+    return file_sha256(path) if path.is_file() else None
+
+
+def folders_of(cards: Sequence[Judged]) -> dict[str, Path]:
+    return {card.folder.name: card.folder for card in cards if card.folder is not None and card.folder.is_dir()}
+
+
+def write_cards(folder: Path, cards: Sequence[Judged], comment: str) -> None:
+    """`cards.json` and the comment's text beside the runs. Raises UsageError when the disk refuses."""
+    create(folder)
+    listed = [
+        {
+            "card": card.path,
+            "outcome": card.outcome.value,
+            "folder": card.folder.name if card.folder else None,
+            "reused": card.reused,
+            "question_digest": card.question_digest,
+            "outputs": dict(card.outputs),
+        }
+        for card in cards
+    ]
+    write_whole(folder / CARDS, (json.dumps({"format": FORMAT, "cards": listed}, indent=1) + "\n").encode())
+    write_whole(folder / COMMENT, comment.encode("utf-8", "replace"))
+
+
+def outputs_of(cards: Sequence[Judged], *, folder: Path, comment_url: str | None, rows: str) -> dict[str, str]:
+    """The outputs of `action.yml`: those of one card, or of the worst of several, whose own stand in `results-path`."""
+    worst = cards[0]
+    alone = len(cards) == 1 and worst.folder is not None and (worst.folder / "results.json").is_file()
+    results = worst.folder / "results.json" if alone and worst.folder else folder / CARDS
+    return {
+        **worst.outputs,
+        "outcome": worst.outcome.value,
+        "reused": "true" if worst.reused else "false",
+        "results-path": str(results),
+        "report-path": str(folder / COMMENT),
+        "comment-url": comment_url or "",
+        "run-dir": str(folder),
+        "rows-digest": rows,
+    }

@@ -1,0 +1,75 @@
+"""What every command that draws does with a prepared question: leave a refusal, or draw, derive and search for secrets."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from evalaction import __version__
+from evalaction.cli.progress import progress
+from evalaction.engine.session import Setting
+from evalaction.errors import EvalactionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalaction.cli.world import World
+    from evalaction.engine.prepare import Prepared
+    from evalaction.engine.run import Drawn
+    from evalaction.method.report import Counts, Report
+    from evalaction.redaction import Redactor
+
+
+def leave(error: EvalactionError, prepared: Prepared | None, setting: Setting, *, card: str) -> Report:
+    """Write a refusal into the run folder. `card` is the path to show where the card was not read. Raises UsageError."""
+    from evalaction.engine.manifest import Ended
+    from evalaction.engine.refusal import refuse_prepared, refuse_unread
+    from evalaction.engine.session import manifest_of
+    from evalaction.method.report import Provenance
+
+    if prepared:
+        ended = Ended(outcome=error.outcome, code=error.code, sentence=error.sentence)
+        return refuse_prepared(setting.folder, manifest_of(prepared, setting), ended)
+    where = Provenance(tool_version=__version__, card_path=card, runner=setting.identity, inputs=setting.inputs)
+    return refuse_unread(setting.folder, error, name=card, provenance=where, breaks=getattr(error, "breaks", ()))
+
+
+def draw_derived(
+    prepared: Prepared, setting: Setting, world: World, redactor: Redactor, *, quiet: bool
+) -> tuple[Drawn, Report, int]:
+    """Draw, derive every file, and the number of draws added.
+
+    Raises EvalactionError (`secret_found`) where a file still holds the value of a secret; its reports are gone then.
+    """
+    from evalaction.engine.derive import derive
+    from evalaction.engine.folder import locked
+    from evalaction.engine.session import draw
+
+    added = 0
+    with progress(world, quiet=quiet) as show:
+
+        def each(counts: Counts) -> None:
+            nonlocal added
+            added += 1
+            show(counts)
+
+        drawn = asyncio.run(draw(prepared, setting, progress=each))
+    with locked(setting.folder):
+        report = derive(setting.folder)
+        refuse_leaks(setting.folder, redactor)
+    return drawn, report, added
+
+
+def refuse_leaks(folder: Path, redactor: Redactor) -> None:
+    """Raise EvalactionError (`secret_found`), and take the derived files away, where one of the folder's files holds a secret."""
+    from evalaction.engine.derive import drop_derived, find_leaks
+
+    leaks = find_leaks(folder, redactor)
+    if leaks:
+        drop_derived(folder)
+        places = ", ".join(f"{file} ({name})" for file, name in leaks)
+        raise EvalactionError(
+            f"The value of a secret stands in the files of the run: {places}. The reports were taken away; delete the "
+            f"folder {folder} too. A key that is an ordinary word cannot be kept out: use a longer one.",
+            code="secret_found",
+        )
