@@ -37,7 +37,7 @@ def dumps(value: Json, *, sort_keys: bool = True) -> str:
 
 
 def encode(value: Json, *, sort_keys: bool = True) -> bytes:
-    """UTF-8 bytes of the canonical text; a lone surrogate is written as its escape, so that this never fails."""
+    """UTF-8 bytes of the canonical text; a lone surrogate, which no request holds, gets three bytes of its own."""
     return dumps(value, sort_keys=sort_keys).encode("utf-8", "surrogatepass")
 
 

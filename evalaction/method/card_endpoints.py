@@ -9,7 +9,6 @@ from ipaddress import ip_address
 from typing import Any
 
 from evalaction.method.card_rules import Problem, walk
-from evalaction.method.secret_shapes import has_credentials
 from evalaction.method.source import Path
 from evalaction.method.text import short, suggestion
 
@@ -80,12 +79,14 @@ def _address(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
     found = _URL.fullmatch(url)
     if found is None or (found[3] and not 1 <= int(found[3]) <= 65_535):
         yield Problem(path, f"`{short(url)}` is not an address like https://host/v1")
-        return
-    if found[5] and endpoint["api"] != "http":
+    elif found[5] and endpoint["api"] != "http":
         yield Problem(path, "a base address has no `?`; put parameters under `params`")
-    secret = "key_env" in endpoint or any(isinstance(value, dict) for value in endpoint.get("headers", {}).values())
-    if secret and found[1] == "http" and not is_loopback(found[2]):
+    elif _sends_secret(endpoint) and found[1] == "http" and not is_loopback(found[2]):
         yield Problem(path, "a key goes over https only (loopback excepted); write https://")
+
+
+def _sends_secret(endpoint: dict[str, Any]) -> bool:
+    return "key_env" in endpoint or any(isinstance(value, dict) for value in endpoint.get("headers", {}).values())
 
 
 def is_loopback(host: str) -> bool:
@@ -133,8 +134,6 @@ def _body(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
                 yield Problem(inner, "`{{messages}}` must be a text of its own, since it becomes a list")
             elif place.strip() == "model" and "model" not in endpoint:
                 yield Problem(inner, "`{{model}}` needs the `model` of the endpoint")
-        if not at_key and has_credentials(text):
-            yield Problem(inner, "an address with credentials in it; use a header from a variable")
     if not body_places(endpoint["body"]) & {"prompt", "messages"}:
         yield Problem(
             (*path, "body"), "`body` has neither `{{prompt}}` nor `{{messages}}`: all items would ask the same", at_key=True

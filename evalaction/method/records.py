@@ -157,10 +157,6 @@ class Columns:
             return "fail"
         return "runner_error"
 
-    @property
-    def checker_error(self) -> bool:
-        return self.contract is True and self.check is None
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:

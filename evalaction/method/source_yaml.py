@@ -36,13 +36,12 @@ def read(builder: Builder) -> Json:
 def _syntax_error(builder: Builder, error: yaml.MarkedYAMLError) -> SourceError:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    problem = error.problem or "it cannot be parsed"
     if mark and builder.text[mark.index : mark.index + 1] == "\t":
         return builder.fail(_TAB, line, column)
-    if "undefined alias" in problem or "anchor" in problem:
-        problem = "anchors and aliases are not allowed"
+    if (error.context or "").startswith("while scanning an a"):
+        return builder.fail("anchors (`&name`) and aliases (`*name`) are not allowed; write the value out", line, column)
     context = f" {error.context}" if error.context else ""
-    return builder.fail(f"this is not YAML: {problem}{context}", line, column)
+    return builder.fail(f"this is not YAML: {error.problem}{context}", line, column)
 
 
 class _Composer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from decimal import Decimal
 from typing import NoReturn, cast
 
@@ -85,11 +86,7 @@ def _refuse_depth(text: str) -> None:
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise DuplicateKey(key)
-            seen.add(key)
+        raise DuplicateKey(next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1))
     return value
 
 

@@ -161,6 +161,9 @@ WRONG_VALUES = [
     ({"draws.count": -1}, "`draws.count` must be at least 1, not -1"),
     ({"draws.count": None}, "`draws.count` is empty; remove it or give it a value"),
     ({"draws.count": [5]}, "`draws.count` must be a whole number, not a list"),
+    ({"draws.count": {"k": 5}}, "`draws.count` must be a whole number, not a mapping"),
+    ({"draws.timeout_ms": "20s"}, 'not the text "20s"; write digits only, without separators or units'),
+    ({"draws.timeout_ms": "1e999"}, 'not the text "1e999"; write digits only'),
     ({"draws": 5}, "`draws` must be a mapping, not 5"),
     ({"draws.max_body_bytes": 8_388_609}, "`draws.max_body_bytes` must be at most 8388608"),
     ({"limits": None}, "`limits` is empty"),
@@ -363,3 +366,7 @@ def test_json_and_yaml_cards_mean_the_same() -> None:
     from_json = parse(as_json)
     assert from_json.arms == from_yaml.arms
     assert [one.bound.value for one in from_json.limits] == [one.bound.value for one in from_yaml.limits]
+
+
+def test_a_single_draw_may_have_limits_that_no_flip_decides() -> None:
+    assert [one.name for one in parse(card({"draws.count": 1, "limits": {"min_first_pass": 0.5}})).limits] == ["min_first_pass"]

@@ -65,6 +65,8 @@ REFUSED = [
     ("b:\n  x: 1\n  x: 1\n", 3, 3, "the key `x` appears twice"),
     ("a: &x 1\n", 1, 4, "anchors"),
     ("a: *x\n", 1, 4, "aliases"),
+    ("a: * x\n", 1, 5, "aliases"),
+    ("a: &\n", 1, 5, "anchors"),
     ("a: &a [*a, *a]\n", 1, 4, "anchors"),
     ("b: 1\n<<: {a: 1}\n", 2, 1, "merge keys"),
     ("a: !!str 1\n", 1, 4, "tags"),
