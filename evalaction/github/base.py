@@ -73,7 +73,7 @@ class _Search:
 
     def merge_base(self, oid: str, shown: str) -> Base:
         """In a shallow clone only a plain ancestor is certain: a better common one may have been cut off."""
-        if oid == self.head.oid or oid in self.head.parents:
+        if oid in self.head.parents:
             return self.held(oid, "merge_base")
         held = self.git.commit(oid) is not None
         if held and self.git.is_ancestor(oid, self.head.oid):

@@ -91,7 +91,7 @@ def check_event(mode: Mode, context: Context, head_oid: str) -> None:
         raise UsageError(
             "On workflow_run only `mode: report` is possible; draw in the workflow that runs before it.", code="event"
         )
-    if context.sha is None or head_oid != context.sha:
+    if head_oid != context.sha:
         own = (context.sha or "unknown")[:12]
         raise UsageError(
             f"On {context.kind} the checked out commit must be the base repository's own ({own}), not {head_oid[:12]}: its "

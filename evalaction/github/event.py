@@ -83,15 +83,15 @@ class Context:
     notices: tuple[Sentence, ...] = ()
 
 
-def read_context(environ: Mapping[str, str], event_text: str | None) -> Context:
-    """`event_text` is the content of GITHUB_EVENT_PATH, read as UTF-8; None if there is none.
+def read_context(environ: Mapping[str, str], event_file: bytes | str | None) -> Context:
+    """`event_file` is the content of GITHUB_EVENT_PATH; None if there is none.
 
     Raises UsageError where repository or addresses are missing, or a pull request event holds no pull request.
     """
     name = payload.text(environ, "GITHUB_EVENT_NAME")
     if name is None:
         raise UsageError("GITHUB_EVENT_NAME is not set; run the action in a GitHub workflow.", code="event")
-    event, notices = _event(name, event_text)
+    event, notices = _event(name, event_file)
     kind = cast("Kind", name if name in KINDS else "other")
     repository = _repository(environ)
     pull = _pull(kind, event)
@@ -140,11 +140,11 @@ def head_of(value: object) -> Head:
     )
 
 
-def _event(name: str, event_text: str | None) -> tuple[Mapping[str, Any], tuple[Sentence, ...]]:
-    event = None if event_text is None else payload.parse(event_text)
+def _event(name: str, event_file: bytes | str | None) -> tuple[Mapping[str, Any], tuple[Sentence, ...]]:
+    event = None if event_file is None else payload.parse(event_file)
     if event is not None:
         return event, ()
-    what = "There is no event file" if event_text is None else "The event file is not a JSON object"
+    what = "There is no event file" if event_file is None else "The event file is not a JSON object"
     return {}, ((what, " for the event ", Quoted(name), "; what only it could say is left out."),)
 
 

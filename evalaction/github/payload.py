@@ -13,10 +13,10 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}", re.ASCII)
 
 
-def parse(text: str) -> Mapping[str, Any] | None:
-    """The object that a JSON text holds; None for anything else."""
+def parse(data: bytes | str) -> Mapping[str, Any] | None:
+    """The object that a JSON text holds, as UTF-8 whatever the system's own encoding is; None for anything else."""
     try:
-        value = json.loads(text)
+        value = json.loads(data)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

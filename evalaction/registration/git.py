@@ -60,7 +60,7 @@ FETCH_CONFIG = (
 )
 FETCH_FLAGS = (
     "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
-    "--no-prune", "--no-filter", "--refmap=", "--end-of-options",
+    "--no-prune", "--no-filter", "--end-of-options",
 )  # fmt: skip
 OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CREDENTIALS, _HIDDEN = re.compile(r"://[^@/\s]*@"), "://***@"
@@ -192,6 +192,10 @@ class Git:
     def below(self, commit: Commit, folder: str) -> dict[str, Entry]:
         """Every file, symlink and submodule below `folder`. Raises MissingObject."""
         return {path: entry for path, entry in self._ls_tree("-r", commit, [folder]).items() if path.startswith(folder + "/")}
+
+    def files(self, commit: Commit) -> dict[str, Entry]:
+        """Every file, symlink and submodule of a commit. Raises MissingObject."""
+        return self._ls_tree("-r", commit, [])
 
     def index(self, paths: Sequence[str]) -> dict[str, tuple[Entry, ...]]:
         """What is staged at or below `paths`; more than one entry means unmerged."""

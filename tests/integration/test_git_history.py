@@ -72,6 +72,14 @@ def test_a_commit_that_is_not_here_is_an_error_not_an_answer(repo: Repo) -> None
         git.merge_base(ids(repo)[0], ABSENT)
 
 
+def test_all_files_of_a_commit(repo: Repo) -> None:
+    oid = repo.commit({"a/b/*.yaml": b"1", "a/ü\n": b"2", "-x": b"3"})
+    (repo.root / "new.yaml").write_bytes(b"untracked")
+    commit = Git(repo.root).commit(oid)
+    assert commit is not None
+    assert set(Git(repo.root).files(commit)) == {"card.yaml", "a/b/*.yaml", "a/ü\n", "-x"}
+
+
 @pytest.mark.parametrize("name", ["HEAD", "main", "--all", "abc", "", "@", f"{ABSENT}^", f"{ABSENT}\n{ABSENT}"])
 def test_only_full_ids_are_taken_as_ids(repo: Repo, name: str) -> None:
     git = Git(repo.root)
@@ -211,7 +219,9 @@ def test_no_program_of_the_configuration_runs_in_a_fetch(repo: Repo, server: Git
     for place in (program, *(hooks / name for name in ("reference-transaction", "post-fetch", "pre-auto-gc", "post-merge"))):
         place.write_text(f"#!/bin/sh\ntouch {marker}\n")
         place.chmod(place.stat().st_mode | stat.S_IXUSR)
-    (clone.root / ".git/objects/info/alternates").write_text(f"{repo.root}/nothing\n")
+    lender = Repo(tmp_path / "lender")
+    lender.commit({"lent.txt": b"x"})
+    (clone.root / ".git/objects/info/alternates").write_text(f"{lender.root}/.git/objects\n")
     for name, value in (
         ("core.hooksPath", str(hooks)), ("core.askPass", str(program)), ("credential.helper", f"!{program}"),
         (f"credential.{server.url}.helper", f"!{program}"), ("core.alternateRefsCommand", str(program)), ("gc.auto", "1"),
@@ -219,6 +229,11 @@ def test_no_program_of_the_configuration_runs_in_a_fetch(repo: Repo, server: Git
     ):  # fmt: skip
         clone.git("config", name, value)
     git = Git(clone.root, protocols="http")
+    clone.git(
+        "-c", "credential.helper=", "-c", f"core.hooksPath={tmp_path}", "fetch", "--quiet", "--depth=1", "origin", ids(repo)[2]
+    )
+    assert marker.exists(), "the trap of the lender works for an ordinary git"
+    marker.unlink()
     server.refuse = True
     with pytest.raises(GitError, match="fetch failed"):
         git.fetch_commit(ids(repo)[1])
@@ -238,6 +253,19 @@ def test_credentials_in_an_address_are_not_repeated(repo: Repo, server: GitServe
         with pytest.raises(GitError) as caught:
             Git(clone.root, protocols=protocols).fetch_commit(ids(repo)[1])
         assert "ghs_secret" not in caught.value.sentence
+
+
+def test_nor_by_a_git_that_repeats_them(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "git").write_text(
+        "#!/bin/sh\necho \"fatal: unable to access 'https://x:ghs_secret@github.com/': no\" >&2\nexit 128\n"
+    )
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    with pytest.raises(GitError, match=r"'https://\*\*\*@github.com/': no") as caught:
+        Git(repo.root).head()
+    assert "ghs_secret" not in caught.value.sentence
 
 
 def test_a_commit_the_server_does_not_have(server: GitServer, tmp_path: Path) -> None:

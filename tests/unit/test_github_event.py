@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.events import SHA, context, environ, example
+from support.events import DATA, SHA, context, environ, example
 
 from evalaction.errors import UsageError
 from evalaction.github import payload
@@ -217,6 +217,27 @@ def test_the_payloads_repository_is_not_believed() -> None:
     event["repository"]["full_name"] = "stranger/elsewhere"
     found = read_context(environ("pull_request", HELLO), json.dumps(event))
     assert found.repository == HELLO and not found.is_fork
+
+
+def test_every_example_is_read() -> None:
+    names = sorted(path.stem for path in DATA.glob("*.json"))
+    assert len(names) >= 12
+    for name in names:
+        found = context(name.split(".")[0], example(name))
+        well_formed(found)
+        assert found.notices == ()
+        # The example of a requested run names a head repository that is not its own.
+        assert found.is_fork is (name == "workflow_run.requested")
+
+
+def test_an_event_file_is_utf8_whatever_the_system_thinks() -> None:
+    event = example("pull_request.opened")
+    event["pull_request"]["head"]["ref"] = "zweig-ü-🙂"
+    data = json.dumps(event, ensure_ascii=False).encode()
+    for written in (data, b"\xef\xbb\xbf" + data):
+        found = read_context(environ("pull_request", HELLO), written)
+        assert found.head is not None and found.head.ref == "zweig-ü-🙂"
+    assert len(read_context(environ("push"), b'{"before": "\xff"}').notices) == 1
 
 
 JSON = st.recursive(

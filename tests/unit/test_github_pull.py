@@ -226,6 +226,15 @@ def test_a_comment_on_a_pull_request() -> None:
     assert number_of(find_pull(context("issue_comment", event), Lists([pull(1)]))) == 1
 
 
+def test_an_answer_about_another_number_is_no_answer() -> None:
+    class Astray(Lists):
+        def request(self, method: Literal["GET"], path: str, *, doing: str, needs: tuple[str, ...] = ()) -> Ok[Any] | Refused:
+            return Ok(pull(13))
+
+    event = {**example("workflow_dispatch"), "inputs": {"pr-number": "12"}}
+    assert number_of(find_pull(context("workflow_dispatch", event), Astray())) is None
+
+
 def test_a_schedule_never_comments() -> None:
     api = Lists([pull(5, head_sha=SHA, head_ref="main")])
     found = find_pull(context("schedule", {}), api)
