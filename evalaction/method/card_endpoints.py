@@ -35,7 +35,7 @@ class _Api:
 
 _APIS = {
     "openai": _Api(("model",), (*_SHAPE, "replies"), True),
-    "anthropic": _Api(("model",), (*_SHAPE, "replies"), False),
+    "anthropic": _Api(("model",), (*_SHAPE, "replies"), True),
     "http": _Api(("body", "text"), ("params", "replies"), True),
     "scripted": _Api(("replies",), (*_WIRE, *_SHAPE, "params", "price"), False),
 }

@@ -14,7 +14,7 @@ from evalaction.method.card_parse import parse_card
 SCHEMA = schemas.load("card")
 HTTP: dict[str, Any] = {"api": "http", "url": "https://h.example/x", "body": {"q": "{{prompt}}", "s": "{{system}}"}, "text": "/t"}
 SCRIPTED: dict[str, Any] = {"api": "scripted", "replies": "r.json"}
-ANTHROPIC: dict[str, Any] = {"api": "anthropic", "model": "m", "params": {"max_tokens": 9}}
+ANTHROPIC: dict[str, Any] = {"api": "anthropic", "url": "https://h.example", "model": "m", "params": {"max_tokens": 9}}
 KEYS = [
     "sk-proj-abcdefghijklmnop1234",
     "sk-ant-api03-abcdefghijklmnop",
@@ -48,6 +48,7 @@ FIELDS = [
     ({"endpoints.main.replies": "r.json"}, "`replies` does not belong to `api: openai`"),
     ({"endpoints.main.text": "/t"}, "`text` does not belong to `api: openai`"),
     ({"endpoints.main": ANTHROPIC | {"model": ...}}, "`model`"),
+    ({"endpoints.main": {"api": "anthropic", "model": "m", "params": {"max_tokens": 9}}}, "`api: anthropic` needs `url`"),
     ({"endpoints.main": ANTHROPIC | {"params": {}}}, "needs `params.max_tokens`"),
     ({"endpoints.main": ANTHROPIC | {"params": {"max_tokens": 9, "system": "x"}}}, "`params.system` is written by evalaction"),
     ({"endpoints.main": SCRIPTED | {"url": "https://h.example"}}, "`url` does not belong to `api: scripted`"),
