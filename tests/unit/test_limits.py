@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -212,3 +214,41 @@ def test_a_runner_error_never_helps_a_limit_nor_is_it_blamed(
         assert (before, after) not in {("breached", "held")}
     else:
         assert after in {before, "undecided"}
+
+
+def completions(strip: str) -> list[str]:
+    """What a strip may have been, had every draw of it got a verdict."""
+    return ["".join(letters) for letters in product(*("pk" if letter in "ue" else letter for letter in strip))]
+
+
+def share(name: str, strips: Sequence[str]) -> Fraction:
+    passing = {
+        "min_first_pass": lambda strip: strip[0] == "p",
+        "min_stable_pass": lambda strip: set(strip) == {"p"},
+        "max_flip_rate": lambda strip: "p" in strip and bool(set(strip) & set("kc")),
+    }[name]
+    return Fraction(sum(map(passing, strips)), len(strips))
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("pkcue", min_size=2, max_size=2), st.text("pkcue", min_size=2, max_size=2)), min_size=1, max_size=3
+    ),
+    st.sampled_from(["0", "0.25", "0.3333", "0.5", "0.67", "1"]),
+    st.sampled_from(["min_first_pass", "min_stable_pass", "max_flip_rate"]),
+    st.sampled_from(["max_first_drop", "max_stable_drop", "max_flip_gain"]),
+)
+def test_held_and_breached_are_what_every_outcome_of_the_lost_draws_would_say(
+    pairs: list[tuple[str, str]], bound: str, name: str, between: str
+) -> None:
+    ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    grid = tally({"treatment": ours, "control": theirs})
+    source = {"max_first_drop": "min_first_pass", "max_stable_drop": "min_stable_pass", "max_flip_gain": "max_flip_rate"}[between]
+    low = [share(name, strips) for strips in product(*map(completions, ours))]
+    sides = [{share(source, strips) for strips in product(*map(completions, side))} for side in (ours, theirs)]
+    moved = [(b - a) if "drop" in between else (a - b) for a, b in product(*sides)]
+    limits = (limit(name, bound), limit(between, bound, "between"))
+    results = judge_limits(card(*limits, draws=2, claim=sign("none")), grid)
+    for result, values in zip(results, (low, moved), strict=True):
+        holds = {value >= Fraction(bound) if result.limit.name[:3] == "min" else value <= Fraction(bound) for value in values}
+        assert result.state == ("undecided" if len(holds) > 1 else "held" if holds == {True} else "breached")
