@@ -2,7 +2,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lock clean
+.PHONY: demo test check bench lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python -X utf8 -m evalaction demo
@@ -26,6 +26,9 @@ $(VENV)/.run: requirements.lock | $(VENV)/bin/python
 $(VENV)/.dev: requirements-dev.lock | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks $(BENCH)
 
 # Needs uv; run after a change of the dependencies in pyproject.toml.
 lock:

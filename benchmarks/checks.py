@@ -1,6 +1,6 @@
 """What a killable worker costs: CPU time per output of parent and worker, beside the same judging in this process.
 
-    python benchmarks/checks.py [outputs]
+    python -m benchmarks.checks [outputs]
 
 Every figure is measured in this one run; compare ratios, not microseconds. `bare` awaits a future and judges nothing.
 """

@@ -1,6 +1,6 @@
 """What one draw costs on each way to send it: wall time against the ideal, CPU of the client, on loopback in one run.
 
-`python benchmarks/transport.py` starts the stub server as a process of its own. aiohttp is measured only if it is installed.
+`python -m benchmarks.transport` starts the stub server as a process of its own. aiohttp is measured only if it is installed.
 Whether TLS, proxies and a CA bundle work on the transport in use is tested in tests/integration.
 """
 
@@ -11,15 +11,13 @@ import asyncio
 import importlib.util
 import json
 import ssl
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from pathlib import Path
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchmarks.exams import KEY, PROMPT, stub_server
 from evalaction.endpoints import Call, build_request, open_surface
 from evalaction.endpoints.address import parse_url
 from evalaction.endpoints.connect import OPENING_S, Route
@@ -27,27 +25,11 @@ from evalaction.endpoints.transport import Connection
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Message
 
-SERVER = Path(__file__).parent.parent / "tests" / "support" / "endpoint_server.py"
 PATH = "/v1/chat/completions"
-PROMPT = "Sort this message into one of seven classes. " * 8
-KEY = "sk-benchmark-0123456789"
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": PROMPT}], "temperature": 0.2}).encode()
 Send = Callable[[], Awaitable[bool]]
 Client = Callable[[str], AbstractAsyncContextManager[Callable[[], Send]]]
 """Given the server's address: a factory of slots, each an async function that makes one draw and says whether it was answered."""
-
-
-@contextmanager
-def stub_server(latency_ms: float = 50.0) -> Any:
-    """Base address of a server process that answers every request after `latency_ms`."""
-    with subprocess.Popen(
-        [sys.executable, SERVER, "--latency-ms", str(latency_ms)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 @asynccontextmanager
@@ -74,7 +56,7 @@ async def slots(url: str) -> AsyncIterator[Callable[[], Send]]:
 
 @asynccontextmanager
 async def bare(url: str) -> AsyncIterator[Callable[[], Send]]:
-    """The bare loop of the transport in use: bytes out, bytes in, nothing read from them."""
+    """The bare loop of the transport in use: the exchange, and the reply parsed as JSON by the standard library."""
     route = Route(parse_url(url, what="url"))
     headers = f"Host: {route.address.netloc}\r\nAuthorization: Bearer {KEY}\r\nContent-Length: {len(BODY)}"
     head = f"POST {PATH} HTTP/1.1\r\n{headers}".encode()
@@ -86,7 +68,8 @@ async def bare(url: str) -> AsyncIterator[Callable[[], Send]]:
 
         async def send() -> bool:
             await connection.ready()
-            return (await connection.exchange(head, BODY, timeout_s=10.0, limit=1 << 20)).status == 200
+            reply = await connection.exchange(head, BODY, timeout_s=10.0, limit=1 << 20)
+            return reply.status == 200 and bool(json.loads(reply.body)["choices"])
 
         return send
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from evalaction.method.numbers import Bounded, Rate
@@ -61,20 +62,26 @@ def tag_reports(side: ArmTally, tagged: dict[str, list[int]]) -> tuple[TagReport
     return tuple(found)
 
 
+_NEVER = -1
+
+
 def percentile_ms(side: ArmTally, items: Sequence[int], percent: int, *, unreached_ms: int | None) -> int | None:
     """Nearest-rank percentile of the wall times, over all draws of the items.
 
     A draw that never arrived took `unreached_ms`; None means for ever, and the percentile is None when it falls among those.
     """
-    times, missing = [], 0
+    counted: Counter[int] = Counter()  # few distinct times, however many draws
     for item in items:
         start = item * side.draws
-        for cell in range(start, start + side.draws):
-            if side.letters[cell] != UNREACHED:
-                times.append(side.ms[cell])
-            elif unreached_ms is None:
-                missing += 1
-            else:
-                times.append(unreached_ms)
-    rank = -(-(len(times) + missing) * percent // 100)
-    return sorted(times)[rank - 1] if 0 < rank <= len(times) else None
+        times = side.ms[start : start + side.draws]
+        counted.update(_NEVER if letter == UNREACHED else ms for letter, ms in zip(side.strip(item), times, strict=True))
+    total = counted.total()
+    missing = counted.pop(_NEVER, 0)
+    if unreached_ms is not None:
+        counted[unreached_ms] += missing
+    rank, seen = -(-total * percent // 100), 0
+    for ms in sorted(counted):
+        seen += counted[ms]
+        if 0 < rank <= seen:
+            return ms
+    return None
