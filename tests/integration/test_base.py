@@ -155,6 +155,14 @@ def test_a_branch_name_that_git_would_calculate_is_data(project: Project, tmp_pa
     assert told(base_of(git, context("pull_request", event))) == (project.fork, "merge_base")
 
 
+def test_an_event_that_names_no_base_says_what_to_set(project: Project, tmp_path: Path) -> None:
+    git = project.checkout(tmp_path / "clone", project.head)
+    event = example("pull_request.synchronize")
+    event["pull_request"]["base"] = None
+    with pytest.raises(UsageError, match="names no base commit"):
+        find_base(git, context("pull_request", event))
+
+
 def test_a_merge_group_has_its_base(project: Project, tmp_path: Path) -> None:
     event = example("merge_group")
     event["merge_group"]["base_sha"] = project.base
