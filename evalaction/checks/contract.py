@@ -103,7 +103,7 @@ def _reason(error: NoForm, finish_reason: str | None) -> str:
 def _explained(text: str, error: NotJson) -> str:
     place = "" if error.position is None else f" at character {error.position}"
     hint = "; the output is in a code fence, which `extract: fenced` takes" if text.lstrip().startswith(("```", "~~~")) else ""
-    return f"{error.detail}{place}{hint}"
+    return f"{error.detail.removesuffix(' at')}{place}{hint}"
 
 
 def _uniform(value: Json) -> Json:

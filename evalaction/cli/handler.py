@@ -33,8 +33,8 @@ class Command(Protocol):
 
 def run_command(argv: Sequence[str], world: World | None = None) -> int:
     """Parse, run, and translate what went wrong; argparse itself exits with 2 on a usage error."""
+    world = world or World.real()  # first: a console of few characters must be able to show the help too
     options = parse(argv)
-    world = world or World.real()
     try:
         command = cast("Command", importlib.import_module(f"evalaction.cli.commands.{options.command}"))
         return command.run(options, world)

@@ -26,6 +26,15 @@ class World:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # real streams are TextIOWrapper
         return cls(environ=dict(os.environ), out=sys.stdout, err=sys.stderr, cwd=Path.cwd())
 
+    @property
+    def encoding(self) -> str:
+        return getattr(self.out, "encoding", None) or "utf-8"
+
+    @property
+    def colour(self) -> bool:
+        """Whether standard output takes colour: a terminal, unless NO_COLOR or a TERM of `dumb` says otherwise."""
+        return self.out.isatty() and not self.environ.get("NO_COLOR") and self.environ.get("TERM") != "dumb"
+
     def say(self, text: str = "") -> None:
         self.out.write(text + "\n")
 

@@ -18,8 +18,7 @@ def run(options: Options, world: World) -> int:
         return 0
     report = score(folder)
     if options.format == "text":
-        encoding = getattr(world.out, "encoding", None) or "utf-8"
-        world.say(render_text(report, encoding=encoding, colour=world.out.isatty()))
+        world.say(render_text(report, encoding=world.encoding, colour=world.colour))
     else:
         world.out.write({"markdown": comment, "summary": summary, "json": results_json}[options.format](report))
     return 0

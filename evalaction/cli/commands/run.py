@@ -36,8 +36,7 @@ def run(options: Options, world: World) -> int:
         rehearsal=options.rehearse,
     )
     report = draw_and_report(options, world, setting)
-    encoding = getattr(world.out, "encoding", None) or "utf-8"
-    world.say(render_text(report, encoding=encoding, colour=world.out.isatty()))
+    world.say(render_text(report, encoding=world.encoding, colour=world.colour))
     world.say(f"Run folder: {setting.folder}")
     return report.verdict.outcome.exit_code
 

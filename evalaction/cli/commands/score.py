@@ -13,6 +13,5 @@ def run(options: Options, world: World) -> int:
     folder = world.cwd / options.run
     with locked(folder):
         report = derive(folder)
-    encoding = getattr(world.out, "encoding", None) or "utf-8"
-    world.say(render_text(report, encoding=encoding, colour=world.out.isatty()))
+    world.say(render_text(report, encoding=world.encoding, colour=world.colour))
     return report.verdict.outcome.exit_code
