@@ -250,7 +250,7 @@ def test_a_dead_endpoint_is_unreachable(make: Make, serve: Serve) -> None:
 
 def test_a_key_that_is_a_word_of_our_own_files_is_reported_and_nothing_is_shown(make: Make, server: EndpointServer) -> None:
     project = make(url=server.url)
-    done = project.run(env={"EVAL_KEY": "treatment"})
+    done = project.run(env={"EVAL_KEY": "Measured"})
     assert done.code == 3 and done.out == ""
     assert "nothing is shown (3)" in done.err and "EVAL_KEY" in done.err and "use a longer one" in done.err
     assert not {"comment.md", "results.json", "summary.md"} & set(files_of(project.root / "run"))
