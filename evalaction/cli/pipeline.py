@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 def leave(error: EvalactionError, prepared: Prepared | None, setting: Setting, *, card: str) -> Report:
     """Write a refusal into the run folder. `card` is the path to show where the card was not read. Raises UsageError."""
     from evalaction.engine.manifest import Ended
+    from evalaction.engine.prepare import SECRET_IN_CARD
     from evalaction.engine.refusal import refuse_prepared, refuse_unread
     from evalaction.engine.session import manifest_of
     from evalaction.method.report import Provenance
 
-    if prepared:
+    if prepared and error.code != SECRET_IN_CARD:  # a manifest holds the card's text
         ended = Ended(outcome=error.outcome, code=error.code, sentence=error.sentence)
         return refuse_prepared(setting.folder, manifest_of(prepared, setting), ended)
     where = Provenance(tool_version=__version__, card_path=card, runner=setting.identity, inputs=setting.inputs)

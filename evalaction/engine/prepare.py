@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalaction.checks.validate import validate_items
-from evalaction.endpoints import Request, build_request, missing_variables, open_surface
+from evalaction.endpoints import Request, build_request, missing_variables, open_surface, secrets_of
 from evalaction.engine.runner import check_runner
-from evalaction.errors import NotRunError
+from evalaction.errors import NotRunError, UsageError
 from evalaction.method.canonical import Json, digest
 from evalaction.method.card import Card
 from evalaction.method.exam import Exam, check_question
@@ -17,9 +17,12 @@ from evalaction.method.plan import Plan, check_budget, check_halves, plan_run
 from evalaction.method.prompt import messages_for
 from evalaction.method.question import endpoint_of, question_digest, question_of
 from evalaction.method.records import ARMS, ArmName, Sentence
+from evalaction.redaction import Redactor
 from evalaction.registration.causes import Moved
 from evalaction.registration.freeze import freeze, rehearse, verify
 from evalaction.registration.frozen import Frozen
+
+SECRET_IN_CARD = "secret_in_card"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,6 +124,17 @@ def _expect_replies(frozen: Frozen) -> None:
             open_surface(endpoint, environ={}, files=frozen.files).expect(item.id for item in frozen.exam.items)
 
 
+def _refuse_secrets(prepared: Prepared, environ: Mapping[str, str]) -> None:
+    """A card is kept in every run folder as it stands: one that holds a secret would only be found out after the last call."""
+    held = Redactor(secrets_of(prepared.card, environ)).leaks(prepared.frozen.card_bytes)
+    if held:
+        raise UsageError(
+            f"The card holds the value of {', '.join(held)}, a secret of this run; take it out of the card, or give the "
+            "variable a value that is no ordinary word. Nothing was drawn.",
+            code=SECRET_IN_CARD,
+        )
+
+
 def pass_gates(
     prepared: Prepared,
     environ: Mapping[str, str],
@@ -134,6 +148,7 @@ def pass_gates(
     The values of the secrets come last: an address or key that cannot be used (2). A rehearsal may run on any machine and
     may be too small to speak.
     """
+    _refuse_secrets(prepared, environ)
     if not rehearsal:
         check_runner(prepared.card.runner, identity)
     check_budget(prepared.card, prepared.plan)

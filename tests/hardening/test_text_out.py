@@ -73,6 +73,16 @@ def _json_items() -> list[dict[str, Any]]:
     return [{"id": f"t{number}", "prompt": "?", "check": "json", "expected": {"a": number}} for number in range(4)]
 
 
+def test_a_secret_that_stands_in_the_card_is_found_before_the_first_call(tmp_path: Path) -> None:
+    """A card is kept with its run, comments and all."""
+    with serving(lambda _: response(chat("ok"))) as server:
+        card = json.dumps(gated(2)).encode().replace(b'"name"', b'"$schema": "https://h.example/" , "name"')
+        project = Project(tmp_path / "p", card, exam(4), url=server.url)
+        done = project.run(env={"EVAL_KEY": "https://h.example/"})
+        assert done.code == 2 and "The card holds the value of EVAL_KEY" in done.err and server.count == 0
+    assert all(b"h.example" not in data for data in files_of(project.root / "run").values())
+
+
 HOSTILE = "</details><script>alert(1)</script>|![x](http://evil.example/p.png)@org/team#1 ::error::`"
 
 
