@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from support import cards
-from support.command import KEY, environment, exam, gated
-from support.github_api import BOT, TOKEN, StandIn
+from support.command import KEY, environment, exam, gated, right
+from support.endpoint_server import EndpointServer, answering, serving
+from support.github_api import BOT, TOKEN, StandIn, serve
 from support.github_state import Comment
 from support.repos import Repo
 
@@ -52,10 +54,10 @@ class Demo:
     `merge` makes what actions/checkout leaves: a merge commit of base and head, checked out.
     """
 
-    def __init__(self, root: Path, github: StandIn, *, url: str, card: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, root: Path, github: StandIn, model: EndpointServer, *, card: Mapping[str, Any] | None = None) -> None:
         self.root = root
         self.github = github
-        self.url = url
+        self.model = model
         self.temp = root.parent / "runner"
         self.temp.mkdir()
         self.repo = Repo(root)
@@ -118,7 +120,8 @@ class Demo:
                 "GITHUB_REF": f"refs/pull/{NUMBER}/merge", "GITHUB_ACTOR": "octocat", "GITHUB_RUN_ID": str(1000 + self.runs),
                 "GITHUB_RUN_ATTEMPT": "1", "GITHUB_WORKFLOW": "evaluation", "GITHUB_JOB": "gate", "RUNNER_TEMP": str(self.temp),
                 "GITHUB_EVENT_PATH": str(files["event.json"]), "GITHUB_OUTPUT": str(files["output"]),
-                "GITHUB_STEP_SUMMARY": str(files["summary"]), "EVAL_URL": self.url, "EVAL_KEY": KEY, **CREDENTIAL, **(env or {}),
+                "GITHUB_STEP_SUMMARY": str(files["summary"]), "EVAL_URL": self.model.url, "EVAL_KEY": KEY,
+                **CREDENTIAL, **(env or {}),
             }
         )  # fmt: skip
 
@@ -137,6 +140,10 @@ class Demo:
         out, _ = process.communicate(timeout=60)
         return self.read(process.returncode, out.decode(), environ)
 
+    def step_with_key(self, key: str) -> Step:
+        """One step whose key has this value; for keys that are words, which `read` does not look for."""
+        return self.step(env={"EVAL_KEY": key})
+
     def read(self, code: int, log: str, environ: Mapping[str, str]) -> Step:
         assert "Traceback" not in log, log
         assert self.github.violations == []
@@ -154,3 +161,10 @@ class Demo:
     def comment(self) -> str:
         (only,) = self.comments()
         return only.body
+
+
+@contextmanager
+def demo_at(folder: Path, card: Mapping[str, Any] | None = None) -> Iterator[Demo]:
+    """The repository in a new folder, beside GitHub and a model that is always right."""
+    with serve() as github, serving(answering(right)) as model:
+        yield Demo(folder / "demo", github, model, card=card)

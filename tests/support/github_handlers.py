@@ -252,7 +252,11 @@ def get_tree(call: Call) -> Answer:
 
 
 def shown_tree(call: Call, sha: str, entries: Mapping[str, tuple[str, str, str]]) -> dict[str, Any]:
-    lines = [{"path": path, "mode": mode, "type": kind, "sha": one} for path, (mode, kind, one) in entries.items()]
+    blobs = call.repository.blobs
+    lines: list[dict[str, Any]] = [
+        {"path": path, "mode": mode, "type": kind, "sha": one, **({"size": len(blobs[one])} if one in blobs else {})}
+        for path, (mode, kind, one) in entries.items()
+    ]
     return {"sha": sha, "truncated": False, "tree": lines}
 
 

@@ -81,7 +81,9 @@ def _limit_change(name: str, old: Limit | None, new: Limit | None) -> Iterator[S
 
 
 def _shown(value: object) -> Sentence:
-    return ("none",) if value is None else (Quoted(str(value)[:80]),)
+    if value is None:
+        return ("none",)
+    return (Quoted(value.text if isinstance(value, Threshold) else str(value)),)
 
 
 def _plain(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import traceback
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.pieces import shown_again, with_callouts
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.cli.pipeline import draw_derived, leave
+from evalaction.engine.folder import ROWS
 from evalaction.engine.prepare import pass_gates, prepare
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
@@ -83,8 +85,7 @@ def expected_head(stage: Stage) -> str | None:
 def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread) -> Judged:
     path = prepared.frozen.card_path
     for warning in prepared.warnings:
-        stage.log.warn(("", *warning))
-    said = _said(stage, prepared)
+        stage.log.warn(warning)
     answer = decide(
         prepared.question_digest,
         card=path,
@@ -95,6 +96,7 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
     )
     if isinstance(answer, Reuse):
         return reused(answer, name=prepared.card.name)
+    said = _said(stage, prepared)
     pass_gates(prepared, setting.environ, setting.identity, rehearsal=False, ca_bundle=setting.ca_bundle)
     if answer.sentence:
         said = ((answer.sentence,), *said)
@@ -171,7 +173,10 @@ def refused(stage: Stage, path: str, error: EvalactionError, prepared: Prepared 
         skipped = missing.skips
     folder = setting.folder if setting else None
     report = None
-    if setting is not None and error.code != "secret_found":
+    if folder is not None and error.code == "secret_found":
+        shutil.rmtree(folder, ignore_errors=True)  # it would be uploaded with what was found in it
+        folder = None
+    elif setting is not None and not (setting.folder / ROWS).exists():
         try:
             report = leave(error, prepared, setting, card=path)
         except UsageError as second:

@@ -11,7 +11,6 @@ from evalaction.redaction import Redactor
 
 if TYPE_CHECKING:
     from evalaction.cli.world import World
-    from evalaction.errors import EvalactionError
     from evalaction.method.records import Sentence
 
 
@@ -27,6 +26,8 @@ class Log:
         """Hide the values from here on. Before anything is printed that may hold one."""
         new = {name: value for name, value in secrets.items() if value and self.secrets.get(name) != value}
         self.secrets |= new
+        for name in Redactor(new).short:
+            self.warn(("The value of ", Quoted(name), " is shorter than 8 characters; it is neither hidden nor searched for."))
         self._write(masks(new))
 
     def redactor(self) -> Redactor:
@@ -44,11 +45,6 @@ class Log:
         """Several lines that may quote anybody; none of them is taken for a command."""
         lines = [line.replace("##[", "##\u200b[") for line in self.redactor().redact(text).splitlines()]
         self._write(fenced(lines, new_token()))
-
-    def fail(self, error: EvalactionError) -> None:
-        """What ended the job before anything else could be said."""
-        self.annotations.append(Annotation(level="error", text=(Quoted(error.sentence),), title=error.outcome.value))
-        self.annotate()
 
     def annotate(self) -> None:
         """Print what was collected. Once, at the end: GitHub keeps ten of a kind."""

@@ -19,6 +19,7 @@ from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.results import CARDS, FORMAT, rows_digest
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.engine.folder import MANIFEST, ROWS, create, locked, write_whole
+from evalaction.engine.manifest import REFUSAL_FORMAT
 from evalaction.errors import EvalactionError, Outcome, UnregisteredError, UsageError
 from evalaction.github.answer import Reuse, decide
 from evalaction.github.hidden import Memory
@@ -34,6 +35,12 @@ MOST_ENTRIES = 5_000
 MOST_CARDS = 100
 TOTAL_BYTES = 1 << 30
 _LIMITS = {CARDS: 4 << 20, MANIFEST: 64 << 20, ROWS: 512 << 20}
+_TOLD = "The drawing job refused this card before anything was drawn; its summary says why."
+_REFUSALS: dict[Outcome, type[EvalactionError]] = {
+    Outcome.USAGE: UsageError,
+    Outcome.UNREGISTERED: UnregisteredError,
+    Outcome.INTERNAL: EvalactionError,
+}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,119}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _DRAWN = {Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.UNREACHABLE}
@@ -47,6 +54,8 @@ class Received:
     folder: Path | None
     """Of ours, with the copies of manifest and rows."""
     question_digest: str | None
+    refused: Outcome | None = None
+    """The drawing job says that it refused the card before it could be read."""
 
 
 def receive(stage: Stage) -> tuple[tuple[Received, ...], bool]:
@@ -71,6 +80,8 @@ def receive(stage: Stage) -> tuple[tuple[Received, ...], bool]:
 def judge_received(stage: Stage, received: Received, thread: Thread, *, verified: bool) -> Judged:
     """Score a received card again. What was answered before in our comment stays the answer."""
     try:
+        if received.refused is not None:
+            raise _REFUSALS[received.refused](_TOLD)
         if received.folder is None:
             return _earlier(received, thread)
         report = _scored(stage, received.folder)
@@ -176,7 +187,16 @@ def _cards(stage: Stage, source: Path) -> Iterator[Received]:
         seen.add(path)
         question = held if isinstance(held, str) and _DIGEST.fullmatch(held) else None
         folder = None if name is None else _copied(stage, source, name)
-        yield Received(card=path, folder=folder, question_digest=question)
+        yield Received(card=path, folder=folder, question_digest=question, refused=_refusal(entry.get("outcome"), folder))
+
+
+def _refusal(outcome: object, folder: Path | None) -> Outcome | None:
+    """A refusal is believed, since it always fails the job; a verdict is not, it is derived."""
+    said = next((one for one in _REFUSALS if one.value == outcome), None)
+    if folder is None:
+        return said
+    head = (folder / MANIFEST).read_bytes()[:4096]
+    return (said or Outcome.USAGE) if REFUSAL_FORMAT.encode() in head else None
 
 
 def _copied(stage: Stage, source: Path, name: object) -> Path:

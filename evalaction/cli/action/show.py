@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalaction.cli.action.annotations import annotations_of
+from evalaction.cli.action.early import append
 from evalaction.cli.action.judge import provenance
 from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.results import folders_of, outputs_of, rows_digest, write_cards
@@ -29,33 +30,32 @@ if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
 
 
-def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: str | None) -> int:
+def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: str) -> int:
     """Say everything, wherever it can be said, and return the exit code. `first` goes above all sections."""
-    above = first or ""
-    body = comment_of([card.document for card in cards], first=above)
+    body = comment_of([card.document for card in cards], first=first)
     leaks = sorted(
         {name for text in (body, *_texts(cards)) for name in stage.log.redactor().leaks(text.encode("utf-8", "replace"))}
     )
     if leaks:
         cards = [_leaked(stage, card, leaks) for card in cards[:1]]
-        body = comment_of([card.document for card in cards], first=above)
+        body = comment_of([card.document for card in cards], first=first)
     try:
         write_cards(stage.folder, cards, body)
     except UsageError as error:
         stage.log.warn((Quoted(error.sentence),))
     counted = [card.outcome for card in cards if not card.skipped]
     code = exit_code(counted, stage.settings.fail_on) if counted else 0
-    url = _comment(stage, cards, thread, above, remember=not leaks)
+    url = _comment(stage, cards, thread, first, remember=not leaks)
     if stage.asked_sha is not None and thread is not None and thread.pull is not None:
         set_status(stage, cards[0].outcome, fails=code != 0)
-    _summary(stage, cards, above)
+    _summary(stage, cards, first)
     _log(stage, cards)
     stage.log.annotations += annotations_of(cards, stage.settings.fail_on)
     found = outputs_of(cards, folder=stage.folder, comment_url=url, rows=rows_digest(folders_of(cards)))
     addition = output_file(found, stage.log.secrets)
     for warning in addition.warnings:
         stage.log.warn(warning)
-    _append(stage, "GITHUB_OUTPUT", addition.data)
+    append(stage.world, stage.log, "GITHUB_OUTPUT", addition.data)
     stage.log.annotate()
     return code
 
@@ -99,7 +99,7 @@ def _summary(stage: Stage, cards: Sequence[Judged], above: str) -> None:
     addition = summary_file([*([lambda _: f"> **{above}**\n"] if above else []), *documents], already=already)
     for warning in addition.warnings:
         stage.log.warn(warning)
-    _append(stage, "GITHUB_STEP_SUMMARY", addition.data)
+    append(stage.world, stage.log, "GITHUB_STEP_SUMMARY", addition.data)
 
 
 def _log(stage: Stage, cards: Sequence[Judged]) -> None:
@@ -111,14 +111,3 @@ def _log(stage: Stage, cards: Sequence[Judged]) -> None:
             stage.log.say((Quoted(card.path), f": {card.outcome.value}, as answered before; nothing was drawn."))
         if card.folder is not None:
             stage.log.say(("Run folder: ", Quoted(str(card.folder))))
-
-
-def _append(stage: Stage, variable: str, data: bytes) -> None:
-    path = stage.world.environ.get(variable)
-    if not path:
-        return
-    try:
-        with Path(path).open("ab") as file:
-            file.write(data)
-    except OSError as error:
-        stage.log.warn((f"{variable} cannot be written: {error.strerror}.",))

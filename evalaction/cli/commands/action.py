@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalaction.cli.action.early import tell_early
 from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.log import Log
 from evalaction.cli.action.stage import Stage, open_stage
-from evalaction.errors import EvalactionError, Outcome, UsageError
+from evalaction.errors import EvalactionError, Interrupted, UsageError
 from evalaction.github import decisions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalaction.cli.action.thread import Thread
     from evalaction.cli.parser import Options
     from evalaction.cli.world import World
+
+    Mode = Callable[[Stage, Thread | None], tuple[list[Judged], str]]
 
 
 def run(options: Options, world: World) -> int:  # noqa: ARG001  the action's inputs are variables
@@ -23,41 +26,41 @@ def run(options: Options, world: World) -> int:  # noqa: ARG001  the action's in
     try:
         stage = open_stage(world, log)
     except EvalactionError as error:
-        log.fail(error)
+        tell_early(world, log, error)
         raise
     from evalaction.cli.action.show import tell
 
-    thread = first = None
+    thread: Thread | None = None
+    first = ""
     try:
         decisions.check_redraw(stage.settings.redraw, stage.context)
-        cards, thread, first = _cards(stage)
+        thread = _thread(stage)
+        cards, first = _MODES[stage.settings.mode](stage, thread)
+    except Interrupted as error:
+        tell_early(world, log, error)  # nothing half is said: no comment, and the rows are on disk
+        raise
     except EvalactionError as error:
-        if error.outcome is Outcome.INTERRUPTED:
-            raise  # nothing half is said: the rows are on disk
         cards = [_whole(stage, error)]
-    return tell(stage, cards, thread, first)
-
-
-def _cards(stage: Stage) -> tuple[list[Judged], Thread | None, str]:
-    """Every card's result, worst first, our comment, and a sentence that goes above all."""
-    if stage.settings.mode == "verify":
-        cards, thread, first = _verified(stage), None, ""
-    elif stage.settings.mode == "report":
-        cards, thread, first = _received(stage)
-    else:
-        cards, thread, first = *_run(stage), ""
     order = decisions.WORST_FIRST
-    return sorted(cards, key=lambda card: (order.index(card.outcome), card.path)), thread, first
+    return tell(stage, sorted(cards, key=lambda card: (order.index(card.outcome), card.path)), thread, first)
 
 
-def _run(stage: Stage) -> tuple[list[Judged], Thread]:
-    from evalaction.cli.action.judge import judge
+def _thread(stage: Stage) -> Thread | None:
+    """Our comment, once it is known that this event may be judged at all."""
     from evalaction.cli.action.thread import open_thread
 
-    _refuse_event(stage)
-    paths = _paths(stage)
-    thread = open_thread(stage)
-    return [judge(stage, path, thread) for path in paths], thread
+    if stage.settings.mode == "verify":
+        return None
+    if stage.settings.mode == "run":
+        _refuse_event(stage)
+    return open_thread(stage)
+
+
+def _run(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
+    from evalaction.cli.action.judge import judge
+
+    assert thread is not None
+    return [judge(stage, path, thread) for path in _paths(stage)], ""
 
 
 def _refuse_event(stage: Stage) -> None:
@@ -79,20 +82,26 @@ def _refuse_event(stage: Stage) -> None:
         )
 
 
-def _verified(stage: Stage) -> list[Judged]:
+def _verified(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
     from evalaction.cli.action.verified import verified
 
-    return [verified(stage, path) for path in _paths(stage)]
+    assert thread is None
+    return [verified(stage, path) for path in _paths(stage)], ""
 
 
-def _received(stage: Stage) -> tuple[list[Judged], Thread, str]:
+def _received(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
     from evalaction.cli.action.received import UNVERIFIED, judge_received, receive
-    from evalaction.cli.action.thread import open_thread
 
-    thread = open_thread(stage)
+    assert thread is not None
     cards, sure = receive(stage)
-    found = [judge_received(stage, card, thread, verified=sure) for card in cards]
-    return found, thread, "" if sure else UNVERIFIED
+    return [judge_received(stage, card, thread, verified=sure) for card in cards], "" if sure else UNVERIFIED
+
+
+_MODES: dict[str, Mode] = {
+    "run": _run,
+    "verify": _verified,
+    "report": _received,
+}
 
 
 def _paths(stage: Stage) -> Sequence[str]:
