@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from evalaction.method.records import ARMS, Columns, Row, Usage
@@ -48,22 +49,17 @@ _REQUIRED = frozenset(
 )
 _COUNTS = frozenset(name for name, types in _FIELDS.items() if types is _COUNT)
 _USAGE = ("input", "output")
+_values = attrgetter(*(f"columns.{name}" if name in _COLUMNS else name for name in _FIELDS))
 
 
 def row_to_json(row: Row) -> dict[str, Any]:
     """The object of one line, its fields in their documented order."""
-    columns = row.columns
+    values = {name: value for name, value in zip(_FIELDS, _values(row), strict=True) if value is not None}
     usage = {name: tokens for name in _USAGE if (tokens := getattr(row.usage, name)) is not None}
-    values: dict[str, Any] = {}
-    for name in _FIELDS:
-        if name in _COLUMNS:
-            value = getattr(columns, name)
-        elif name == "usage":
-            value = usage or None
-        else:
-            value = getattr(row, name)
-        if value is not None:
-            values[name] = value
+    if usage:
+        values["usage"] = usage
+    else:
+        del values["usage"]
     return values
 
 
