@@ -190,9 +190,9 @@ def prepare_run(temporary: Path, environ: Mapping[str, str]) -> str:
     given = environ.get("EVALACTION_RUN_DIR", "").strip()
     folder = given or tempfile.mkdtemp(prefix="evalaction-run-", dir=temporary)
     if environ.get("EVALACTION_MODE", "").strip() in {"", "run"} and folder.isprintable():
-        words = [environ.get(name, "") for name in ("GITHUB_JOB", "EVALACTION_LEG", "GITHUB_RUN_ATTEMPT")]
+        words = [environ.get(name) or "0" for name in ("GITHUB_JOB", "EVALACTION_LEG", "GITHUB_RUN_ATTEMPT")]
         words = ["evalaction", *words, os.urandom(3).hex()]
-        name = "-".join(re.sub(r"[^A-Za-z0-9._]+", "-", word)[:60] for word in words if word)
+        name = "-".join(re.sub(r"[^A-Za-z0-9._]+", "-", word)[:60] for word in words)
         write(environ.get("GITHUB_OUTPUT"), f"upload-path={folder}\nartifact-name={name}\n")
     return folder
 
