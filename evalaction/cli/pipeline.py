@@ -47,7 +47,7 @@ def draw_derived(
     from evalaction.engine.session import draw
 
     added = 0
-    with progress(world, quiet=quiet) as show:
+    with progress(world, quiet=quiet, planned=prepared.planned) as show:
 
         def each(counts: Counts) -> None:
             nonlocal added

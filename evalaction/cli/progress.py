@@ -18,23 +18,22 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(world: World, *, quiet: bool) -> Iterator[Progress]:
+def progress(world: World, *, quiet: bool, planned: int) -> Iterator[Progress]:
     """A function that is told the counts after every finished draw."""
     if quiet:
         yield lambda _counts: None
     elif world.err.isatty():
-        yield from _bar(world)
+        yield from _bar(world, planned)
     else:
         yield _log(world)
 
 
-def _bar(world: World) -> Iterator[Progress]:
+def _bar(world: World, planned: int) -> Iterator[Progress]:
     from tqdm import tqdm
 
-    with tqdm(unit="draw", file=world.err, mininterval=0.2, dynamic_ncols=True, leave=False) as bar:
+    with tqdm(total=planned, unit=" draws", file=world.err, mininterval=0.2, dynamic_ncols=True, leave=False) as bar:
 
         def show(counts: Counts) -> None:
-            bar.total = counts.planned
             bar.update(counts.written - bar.n)
 
         yield show

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,6 +35,13 @@ class World:
     def colour(self) -> bool:
         """Whether standard output takes colour: a terminal, unless NO_COLOR or a TERM of `dumb` says otherwise."""
         return self.out.isatty() and not self.environ.get("NO_COLOR") and self.environ.get("TERM") != "dumb"
+
+    @property
+    def width(self) -> int:
+        """Columns for prose: those of the terminal, within what reads well; 100 where there is none."""
+        if not self.out.isatty():
+            return 100
+        return min(max(shutil.get_terminal_size((100, 24)).columns, 40), 100)
 
     def say(self, text: str = "") -> None:
         self.out.write(text + "\n")

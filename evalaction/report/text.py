@@ -116,7 +116,7 @@ def _more(number: int) -> str:
 
 def _footer(doc: Document, style: _Style) -> str:
     parts = [_line(part, style, colour=False) for part in doc.footer]
-    return "\n".join([_wrapped(style.plain(" · ").join(parts), style), style.plain(doc.last_words)])
+    return "\n".join([_wrapped(style.plain(" · ").join(parts), style), _wrapped(style.plain(doc.last_words), style)])
 
 
 def _wrapped(text: str, style: _Style, bullet: str = "") -> str:

@@ -39,7 +39,7 @@ def test_lost_draws_stay_in_the_denominator(make: Make, serve: Serve) -> None:
     arm = project.results()["arms"][0]
     assert (column(project, "reach"), column(project, "end_to_end")) == ((6, 8), (2, 8))
     assert (arm["draws"]["first"]["low"], arm["draws"]["first"]["total"]) == (2, 8)
-    assert "6/8 75.0 %" in project.comment()
+    assert "6/8 75.0\u00a0%" in project.comment()
 
 
 def test_a_dead_endpoint_and_a_bad_model_are_told_apart(make: Make, serve: Serve) -> None:

@@ -49,9 +49,18 @@ def test_a_terminal_shows_a_bar_and_colour_and_no_log_lines(make: Make, serve: S
     project = make(gated(3, {"pace.concurrency": 1}), url=server.url)
     code, seen = on_terminal(project, "run", "--run-dir", "run")
     assert code == 0
-    assert "draw/s" in seen and "/12 [" in seen
+    assert "| 0/12 [" in seen and "12 [00:0" in seen and " draws/s" in seen
     assert "draws written" not in seen
     assert ESCAPE.search(seen)
+
+
+def test_prose_is_wrapped_to_a_narrow_terminal(make: Make, server: EndpointServer) -> None:
+    project = make(url=server.url)
+    assert project.run().code == 0
+    _, seen = on_terminal(project, "report", "run", columns=60, env={"NO_COLOR": "1"})
+    lines = seen.splitlines()
+    prose = [line for line in lines if line.startswith("! ") or "outcome pass" in line or "Measured on" in line]
+    assert len(prose) == 3 and max(map(len, prose)) <= 60
 
 
 def test_no_color_is_obeyed(make: Make, server: EndpointServer) -> None:

@@ -18,7 +18,7 @@ def run(options: Options, world: World) -> int:
         return 0
     report = score(folder)
     if options.format == "text":
-        world.say(render_text(report, encoding=world.encoding, colour=world.colour))
+        world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     else:
         world.out.write({"markdown": comment, "summary": summary, "json": results_json}[options.format](report))
     return 0

@@ -36,7 +36,7 @@ def run(options: Options, world: World) -> int:
         rehearsal=options.rehearse,
     )
     report = draw_and_report(options, world, setting)
-    world.say(render_text(report, encoding=world.encoding, colour=world.colour))
+    world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     world.say(f"Run folder: {setting.folder}")
     return report.verdict.outcome.exit_code
 

@@ -13,5 +13,5 @@ def run(options: Options, world: World) -> int:
     folder = world.cwd / options.run
     with locked(folder):
         report = derive(folder)
-    world.say(render_text(report, encoding=world.encoding, colour=world.colour))
+    world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     return report.verdict.outcome.exit_code
