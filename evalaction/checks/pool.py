@@ -151,12 +151,18 @@ class Judge:
         while self._queue and not self._closed:
             idle = next((link for link in self._links if link.idle), None)
             if idle is None:
-                if len(self._links) < self._workers and not any(not link.started for link in self._links):
+                if len(self._links) < self._workers and all(link.started for link in self._links) and self._crowded:
                     self._start()
                 return
             batch = self._take()
             if batch:
                 self._hand(batch, idle)
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether there is more to judge than one batch holds; another worker costs more than it helps before."""
+        at_work = (job for batch in self._batches.values() for job in batch)
+        return not self._links or sum(job.weight for job in (*self._queue, *at_work)) > BATCH
 
     def _hand(self, batch: list[_Job], link: Link) -> None:
         try:
