@@ -154,10 +154,10 @@ def pip_folder() -> Path | None:
     return Path(found.origin).parent if found and found.origin else None
 
 
-def pip_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def pip_environment(environ: Mapping[str, str], etc: Path = Path("/etc")) -> dict[str, str]:
     """What pip may see: nothing of the step's secrets, and of its settings only those about the index and the way to it."""
     kept = {name: environ[name] for name in INHERITED if name in environ}
-    settings = {name: value for name, value in configured(environ) if name in PIP_SETTINGS}
+    settings = {name: value for name, value in configured(environ, etc) if name in PIP_SETTINGS}
     settings |= {name: environ[variable(name)] for name in PIP_SETTINGS if variable(name) in environ}
     return kept | {variable(name): value for name, value in settings.items()} | {"PIP_CONFIG_FILE": os.devnull}
 
@@ -166,11 +166,11 @@ def variable(setting: str) -> str:
     return "PIP_" + setting.upper().replace("-", "_")
 
 
-def configured(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def configured(environ: Mapping[str, str], etc: Path) -> Iterator[tuple[str, str]]:
     """Settings of the configuration files of machine and user, in the order in which pip reads them."""
     home = Path(environ.get("HOME") or os.sep)
-    machine = [Path(place) / "pip" for place in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if place]
-    folders = [*machine, Path("/etc"), home / ".pip", Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip"]
+    machine = [Path(place) / "pip" for place in environ.get("XDG_CONFIG_DIRS", str(etc / "xdg")).split(":") if place]
+    folders = [*machine, etc, home / ".pip", Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip"]
     if sys.platform == "darwin":
         folders += [Path("/Library/Application Support/pip"), home / "Library/Application Support/pip"]
     files = [folder / "pip.conf" for folder in folders] + [Path(environ.get("PIP_CONFIG_FILE") or os.devnull)]
