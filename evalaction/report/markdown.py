@@ -100,11 +100,11 @@ def _fitted_all(
         text = head + "\n".join(_page(doc, room, gone) for doc in docs) + below
         if size(text) <= limit:
             return text
-    for kept in reversed(range(1, len(docs))):
-        more = f"\n<sub>{len(docs) - kept:,} more cards are left out for size; the job summary has all.</sub>\n"
-        text = head + "\n".join(_page(doc, rooms[-1], GOES_FIRST) for doc in docs[:kept]) + more + below
-        if size(text) <= limit:
-            break
+    least = [_page(doc, rooms[-1], GOES_FIRST) for doc in docs]
+    while len(least) > 1 and size(text) > limit:
+        least.pop()
+        more = f"\n<sub>{len(docs) - len(least):,} more cards are left out for size; the job summary has all.</sub>\n"
+        text = head + "\n".join(least) + more + below
     return text
 
 

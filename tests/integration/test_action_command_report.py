@@ -187,6 +187,16 @@ def sparse(name: str, size: int) -> Callable[[Path], None]:
     return spoil
 
 
+def linked_list(artifact: Path) -> None:
+    (artifact / "cards.json").unlink()
+    (artifact / "cards.json").symlink_to("/etc/passwd")
+
+
+def many_entries(artifact: Path) -> None:
+    for number in range(5_001):
+        (folder(artifact) / f"f{number}").touch()
+
+
 HOSTILE: dict[str, Callable[[Path], object]] = {
     "nothing": lambda artifact: (artifact / "cards.json").unlink(),
     "not json": lambda artifact: (artifact / "cards.json").write_text("{"),
@@ -201,13 +211,13 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "odd card": listed(lambda value: value["cards"][0].update(card="a\u202eb")),
     "link": link("manifest.json"),
     "linked rows": link("rows.jsonl"),
-    "linked list": lambda artifact: ((artifact / "cards.json").unlink(), (artifact / "cards.json").symlink_to("/etc/passwd")),
+    "linked list": linked_list,
     "pipe": lambda artifact: os.mkfifo(folder(artifact) / "extra"),
     "deep": lambda artifact: (folder(artifact) / "a" / "b").mkdir(parents=True),
     "huge rows": sparse("rows.jsonl", (512 << 20) + 1),
     "huge manifest": sparse("manifest.json", (64 << 20) + 1),
     "huge all": sparse("rows.csv", (1 << 30) + 1),
-    "many entries": lambda artifact: [(folder(artifact) / f"f{number}").touch() for number in range(5_001)],
+    "many entries": many_entries,
     "odd name": lambda artifact: (folder(artifact) / "a b").touch(),
     "cut rows": sparse("rows.jsonl", 900),
     "no manifest": lambda artifact: (folder(artifact) / "manifest.json").unlink(),
