@@ -164,7 +164,7 @@ class Demo:
 
 
 @contextmanager
-def demo_at(folder: Path, card: Mapping[str, Any] | None = None) -> Iterator[Demo]:
+def demo_at(folder: Path, card: Mapping[str, Any] | None = None, *, prefix: str = "") -> Iterator[Demo]:
     """The repository in a new folder, beside GitHub and a model that is always right."""
-    with serve() as github, serving(answering(right)) as model:
+    with serve(prefix) as github, serving(answering(right)) as model:
         yield Demo(folder / "demo", github, model, card=card)

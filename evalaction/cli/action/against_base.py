@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from evalaction.errors import EvalactionError, UnregisteredError
+from evalaction.errors import EvalactionError, UnregisteredError, UsageError
 from evalaction.method.card import Card, Endpoint, Limit
 from evalaction.method.card_parse import parse_card
 from evalaction.method.numbers import Threshold
 from evalaction.method.records import Quoted, Sentence
+from evalaction.registration.paths import CARD_BYTES
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
     from evalaction.engine.prepare import Prepared
+    from evalaction.github.api import Api
 
 Values: TypeAlias = "dict[str, Threshold | str | int | None]"
 
@@ -121,26 +123,63 @@ def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card]:
     """The judged card and the others that the input names, as base has them; those that cannot be read are left out."""
     from evalaction import schemas
     from evalaction.github.cards import match_cards
-    from evalaction.registration.git import REGULAR
-    from evalaction.registration.paths import CARD_BYTES
 
-    base = stage.base
-    if base is None:
-        return {}
-    files = stage.git.files(base.commit)
+    tree, read = _files_at_base(stage)
     try:
-        named: Sequence[str] = match_cards(stage.settings.card, files)
+        named: Sequence[str] = match_cards(stage.settings.card, tree)
     except EvalactionError:
         named = ()
-    wanted = {path: files[path].oid for path in {prepared.frozen.card_path, *named} if path in files}
-    wanted = {path: oid for path, oid in wanted.items() if files[path].mode in REGULAR}
-    sizes = stage.git.sizes(wanted.values())
-    small = {path: oid for path, oid in wanted.items() if 0 < (sizes.get(oid) or 0) <= CARD_BYTES}
-    blobs = stage.git.blobs(small.values())
     found = {}
-    for path, oid in small.items():
+    for path in sorted({prepared.frozen.card_path, *named} & tree.keys()):
+        data = read(tree[path])
         try:
-            found[path] = parse_card(blobs[oid], file=path, schema=schemas.load("card"))
+            if data:
+                found[path] = parse_card(data, file=path, schema=schemas.load("card"))
         except EvalactionError:
             continue
     return found
+
+
+Read: TypeAlias = "Callable[[str], bytes | None]"
+
+
+def _files_at_base(stage: Stage) -> tuple[Mapping[str, str], Read]:
+    """Path to object id of base's regular files, and how one of at most 256 KiB is read: from the clone, else from GitHub."""
+    from evalaction.registration.git import REGULAR
+
+    try:
+        base = stage.base
+    except UsageError:
+        if stage.api is None or (sha := _merge_parent(stage)) is None:
+            raise
+        return _files_by_api(stage, stage.api, sha)
+    if base is None:
+        return {}, lambda _: None
+
+    def read(oid: str) -> bytes | None:
+        size = stage.git.sizes([oid]).get(oid)
+        return stage.git.blobs([oid])[oid] if size is not None and size <= CARD_BYTES else None
+
+    files = stage.git.files(base.commit)
+    return {path: entry.oid for path, entry in files.items() if entry.mode in REGULAR}, read
+
+
+def _merge_parent(stage: Stage) -> str | None:
+    """The base that GitHub's merge commit names, where that is what is checked out."""
+    parents, head = stage.head.parents, stage.context.head
+    return parents[0] if head and len(parents) == 2 and parents[1] == head.sha and stage.settings.base is None else None
+
+
+def _files_by_api(stage: Stage, api: Api, sha: str) -> tuple[Mapping[str, str], Read]:
+    from evalaction.cli.action.fork import content_by_api, files_by_api
+
+    repository = stage.context.repository
+    try:
+        tree = {path: entry["sha"] for path, entry in files_by_api(api, repository, sha).items()}
+    except UsageError as error:
+        raise UsageError(
+            f"The base commit {sha[:12]} is neither in this clone nor to be read from GitHub ({error.sentence}); set "
+            "`fetch-depth: 0` at actions/checkout.",
+            code="base",
+        ) from error
+    return tree, lambda oid: content_by_api(api, repository, oid, CARD_BYTES)

@@ -63,6 +63,17 @@ def with_head_files(stage: Stage, frozen: Frozen) -> Frozen:
     return head
 
 
+def files_by_api(api: Api, repository: str, sha: str) -> dict[str, Mapping[str, Any]]:
+    """Every entry of a commit by its path, for a checkout that does not hold it. Raises UsageError."""
+    tree = _tree(api, repository, sha, {}, recursive=True)
+    return {path: entry for path, entry in tree.items() if entry["mode"].rjust(6, "0") in REGULAR}
+
+
+def content_by_api(api: Api, repository: str, oid: str, limit: int) -> bytes | None:
+    """The blob, if it is what its id says and no larger than `limit` bytes. Raises UsageError."""
+    return _content(api, repository, oid, limit)
+
+
 def _asked(stage: Stage) -> tuple[Api, int, str]:
     if stage.asked_number is None or stage.asked_sha is None:
         raise UsageError(
@@ -96,16 +107,22 @@ def _blob(api: Api, repository: str, sha: str, path: str, *, limit: int, trees: 
     return data
 
 
-def _tree(api: Api, repository: str, sha: str, trees: dict[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+def _tree(
+    api: Api, repository: str, sha: str, trees: dict[str, Mapping[str, Any]], *, recursive: bool = False
+) -> Mapping[str, Any]:
     if sha not in trees:
         answer = api.request(
-            "GET", f"/repos/{quote(repository)}/git/trees/{sha}", doing="show the files of the head", needs=("contents: read",)
+            "GET",
+            f"/repos/{quote(repository)}/git/trees/{sha}",
+            doing="show the files of a commit",
+            params={"recursive": "1"} if recursive else None,
+            needs=("contents: read",),
         )
         if isinstance(answer, Refused):
             raise UsageError(answer.sentence, code="head_files")
         entries = answer.data.get("tree") if isinstance(answer.data, dict) else None
         if not isinstance(entries, list) or len(entries) > MOST_ENTRIES or answer.data.get("truncated"):
-            raise UsageError("A folder of the head has too many entries to be read.", code="head_files")
+            raise UsageError("A folder of the commit has too many entries to be read.", code="head_files")
         trees[sha] = {entry["path"]: entry for entry in entries if _is_entry(entry)}
     return trees[sha]
 
@@ -124,7 +141,7 @@ def _entry(tree: Mapping[str, Any], name: str, path: str) -> Mapping[str, Any]:
 def _content(api: Api, repository: str, oid: str, limit: int) -> bytes | None:
     """The blob, if what comes back is the content of that object id."""
     answer = api.request(
-        "GET", f"/repos/{quote(repository)}/git/blobs/{oid}", doing="show a file of the head", needs=("contents: read",)
+        "GET", f"/repos/{quote(repository)}/git/blobs/{oid}", doing="show a file of a commit", needs=("contents: read",)
     )
     if isinstance(answer, Refused):
         raise UsageError(answer.sentence, code="head_files")
