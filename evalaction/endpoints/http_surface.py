@@ -111,7 +111,8 @@ def open_http(endpoint: Endpoint, environ: Mapping[str, str], ca_bundle: str | N
         address = parse_url(endpoint.url or "", what=f"The url of endpoint {endpoint.name}")
     key, secret = secret_headers(endpoint, environ, address)
     proxy = proxy_for(address, environ)
-    route = Route(address, proxy, tls_context(environ, ca_bundle) if address.secure else None)
+    tls = tls_context(environ, ca_bundle) if address.secure or ca_bundle else None  # a wrong bundle is never ignored
+    route = Route(address, proxy, tls if address.secure else None)
     lines = _headers(endpoint, key, secret)
     if proxy and not address.secure and proxy.authorization:
         lines["proxy-authorization"] = ("Proxy-Authorization", proxy.authorization)

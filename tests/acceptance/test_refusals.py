@@ -16,6 +16,7 @@ from support.endpoint_server import EndpointServer, chat, fault, response
 from evalaction.cli.handler import run_command
 from evalaction.cli.world import World
 from evalaction.errors import EXIT_CODES, Outcome
+from evalaction.registration.lock import lock
 
 REFUSED = {"SHA256SUMS", "comment.md", "manifest.json", "results.json", "summary.md"}
 
@@ -216,7 +217,7 @@ def test_refusals_come_in_the_order_of_the_method(make: Make, server: EndpointSe
         env |= more
         if old:
             (project.root / "card.yaml").write_bytes(sound)
-            assert project("lock").code == 0
+            lock(project.root / "card.yaml")
             sound = (project.root / "card.yaml").read_bytes()
             project.repo.commit()
         before = server.count
@@ -277,6 +278,7 @@ FLAGS = {
     "unknown format": (["report", "run", "--format", "xml"], "xml"),
     "no share": (["plan", "--assume-lost", "some"], "--assume-lost"),
     "a share over one": (["plan", "--assume-lost", "3"], "--assume-lost"),
+    "no such bundle": (["run", "--ca-bundle", "nope.pem"], "The CA bundle nope.pem cannot be read"),
     "no such run": (["score", "nope"], "There is no run folder"),
     "not a run": (["report", "."], "is not a run folder"),
     "a folder in use": (["run", "--run-dir", ".git"], "is not empty"),
