@@ -185,9 +185,10 @@ def test_an_endpoint_that_repeats_the_key_gets_it_nowhere(demo: Demo) -> None:
 def test_a_leak_ends_internal_and_leaves_no_file_of_it(demo: Demo) -> None:
     """A key that is a word of our own report cannot be kept out of it: nothing of the card is shown or uploaded."""
     demo.change(PROMPT)
-    step = demo.step_with_key("support-triage")
+    step = demo.step_with_key("question_digest")
     assert step.code == 3 and step.outputs["outcome"] == "internal"
-    assert "support-triage" not in demo.comment() and "support-triage" not in step.summary
+    assert step.outputs["breaks"] == "secret_found" and "✅" not in demo.comment() + step.summary
+    assert "question_digest" not in demo.comment() and "question_digest" not in step.summary
     assert not list(step.run_dir.rglob("rows.jsonl"))
 
 
