@@ -16,6 +16,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,7 +78,8 @@ def environment(temporary: Path) -> Path:
         return python
     building = Path(tempfile.mkdtemp(prefix="evalaction-building-", dir=temporary))
     try:
-        install(building, LOCK)
+        with compiling():
+            install(building, LOCK)
         (building / COMPLETE).touch()
         try:
             building.rename(place)
@@ -87,6 +89,19 @@ def environment(temporary: Path) -> Path:
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return python
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Our own bytecode is made on the runner's other core while pip works; where it cannot be written it is left out."""
+    if inside_workspace(os.environ):
+        yield
+        return
+    with subprocess.Popen(
+        [sys.executable, "-I", "-m", "compileall", "-q", str(ROOT / "evalaction")],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ):  # fmt: skip
+        yield
 
 
 def install(folder: Path, lock: Path) -> None:
