@@ -115,3 +115,22 @@ def test_the_addresses_are_those_of_the_lock() -> None:
     assert {one["name"]: one["version"] for one in packages} == versions
     hashes = {wheel["hashes"]["sha256"] for one in packages for wheel in one["wheels"]}
     assert hashes <= set(re.findall(r"--hash=sha256:([0-9a-f]{64})", lock))
+
+
+def test_the_readme_lists_inputs_and_outputs_as_they_are() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("## Inputs and outputs of the action")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    inputs = [
+        [f"`{name}`", f"`{one['default']}`" if one["default"] else "none", one["description"]]
+        for name, one in ACTION["inputs"].items()
+    ]
+    outputs = [[f"`{name}`", one["description"]] for name, one in ACTION["outputs"].items()]
+    assert rows == inputs + outputs
+
+
+def test_the_readme_shows_the_gate_as_it_is() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```yaml\n{(ROOT / 'examples/workflows/pull-request.yml').read_text(encoding='utf-8')}```" in readme
+    linked = re.findall(r"\]\((examples/workflows/[^)]+)\)", readme)
+    assert all((ROOT / link).exists() for link in linked)
