@@ -25,10 +25,10 @@ from evalaction.engine.grid import Grid, Planned
 from evalaction.engine.journal import Journal
 from evalaction.engine.manifest import ArmRecord, Manifest, write_manifest
 from evalaction.engine.score import score
-from evalaction.method.card_parse import parse_card
-from evalaction.method.halves import half_of
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.counting.halves import half_of
+from evalaction.method.counting.row_json import row_to_json
 from evalaction.method.records import Columns, Row, Usage
-from evalaction.method.row_json import row_to_json
 
 ITEMS = 10_000
 CARD = {

@@ -9,8 +9,8 @@ from evalaction.checks.contract import Contract, Form, misfit, read
 from evalaction.checks.kinds import Accept, BadCheck, prepare
 from evalaction.checks.wire import Answer, Job, read_contract
 from evalaction.method.canonical import Json
+from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import Check
-from evalaction.method.strict_json import loads
 
 # Phase (`contract`, `check`), digest of the text, digest of the value: so the parent knows what a hanging worker was at.
 Announce: TypeAlias = Callable[[str, "str | None", "str | None"], None]

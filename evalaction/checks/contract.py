@@ -10,8 +10,8 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from evalaction.checks.extract import NoForm, fenced, last_number, one_number
 from evalaction.checks.words import one_line
 from evalaction.method.canonical import Json, digest, sha256
+from evalaction.method.reading.strict_json import NotJson, loads
 from evalaction.method.records import Extract
-from evalaction.method.strict_json import NotJson, loads
 
 # The providers' own words for a reply that ran out of tokens.
 CUT_BY_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})

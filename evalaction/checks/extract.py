@@ -6,7 +6,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from evalaction.method.strict_json import MAX_DIGITS, MAX_EXPONENT
+from evalaction.method.reading.strict_json import MAX_DIGITS, MAX_EXPONENT
 
 # CommonMark: up to three spaces, three or more of one character; the info string after backticks has no backtick.
 _FENCE = re.compile(r"^( {0,3})(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)$", re.MULTILINE)

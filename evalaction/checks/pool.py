@@ -19,7 +19,7 @@ from evalaction.checks.wire import Answer, contract_text, schema_text
 from evalaction.errors import EvalactionError
 from evalaction.method.canonical import sha256
 from evalaction.method.card import CheckLimits
-from evalaction.method.reasons import without_details
+from evalaction.method.counting.reasons import without_details
 from evalaction.method.records import Completion, Item
 
 BATCH = 16

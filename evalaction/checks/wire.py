@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from evalaction.method import canonical
 from evalaction.method.canonical import Json
 from evalaction.method.numbers import Threshold
+from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import Check, Item
-from evalaction.method.strict_json import loads
 
 PREFIX = 4
 SPENT = 75

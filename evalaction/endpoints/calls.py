@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalaction.method import canonical, strict_json
+from evalaction.method import canonical
 from evalaction.method.canonical import Json
+from evalaction.method.reading import strict_json
 
 
 def render(calls: Sequence[tuple[str, Json]]) -> str:

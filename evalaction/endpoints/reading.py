@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from evalaction.method import canonical, strict_json
+from evalaction.method import canonical
 from evalaction.method.canonical import Json
+from evalaction.method.reading import strict_json
 from evalaction.method.records import Usage
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

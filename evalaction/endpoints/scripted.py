@@ -15,9 +15,9 @@ from evalaction.endpoints import reading
 from evalaction.endpoints.reading import Reading
 from evalaction.endpoints.sending import as_json
 from evalaction.errors import SourceError
-from evalaction.method import strict_json
 from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint
+from evalaction.method.reading import strict_json
 from evalaction.method.records import Message, Output, Usage
 
 ANY = "*"

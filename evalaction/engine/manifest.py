@@ -11,8 +11,8 @@ from evalaction.engine.fields import Fields
 from evalaction.engine.folder import MANIFEST, write_whole
 from evalaction.errors import Outcome, SourceError, UsageError
 from evalaction.method.canonical import Json
+from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import ARMS, ArmName
-from evalaction.method.strict_json import loads
 
 FORMAT = "evalaction/manifest/1"
 REFUSAL_FORMAT = "evalaction/refusal/1"

@@ -10,8 +10,8 @@ from pathlib import Path
 from evalaction.engine.fields import Fields
 from evalaction.engine.folder import write_whole
 from evalaction.errors import SourceError, UsageError
-from evalaction.method.facts import Ended
-from evalaction.method.strict_json import loads
+from evalaction.method.judging.facts import Ended
+from evalaction.method.reading.strict_json import loads
 
 NAME = "paused.json"
 _ENDED: dict[str, Ended] = {"deadline": "deadline", "interrupted": "interrupted", "disk": "disk"}

@@ -12,9 +12,9 @@ from evalaction.engine.runner import check_runner
 from evalaction.errors import NotRunError, UsageError
 from evalaction.method.canonical import Json, digest
 from evalaction.method.card import Card
-from evalaction.method.exam import Exam, check_question
+from evalaction.method.exams.exam import Exam, check_question
+from evalaction.method.exams.prompt import messages_for
 from evalaction.method.plan import Plan, check_budget, check_halves, plan_run
-from evalaction.method.prompt import messages_for
 from evalaction.method.question import endpoint_of, question_digest, question_of
 from evalaction.method.records import ARMS, ArmName, Sentence
 from evalaction.redaction import Redactor

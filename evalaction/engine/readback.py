@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from evalaction.engine.folder import ROWS
 from evalaction.errors import SourceError, UnregisteredError, UsageError
-from evalaction.method.strict_json import loads
+from evalaction.method.reading.strict_json import loads
 
 MAX_LINE = 4 << 20
 _CHUNK = 1 << 20

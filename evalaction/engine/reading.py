@@ -9,9 +9,9 @@ from pathlib import Path
 from evalaction.engine.grid import Grid
 from evalaction.engine.readback import lines_of, refuse_inner_seal
 from evalaction.errors import SourceError
+from evalaction.method.counting.row_json import row_from_json
+from evalaction.method.counting.tally import GridError
 from evalaction.method.records import Row
-from evalaction.method.row_json import row_from_json
-from evalaction.method.tally import GridError
 
 
 def rows_of(path: Path, grid: Grid, *, end: int) -> Iterator[Row]:

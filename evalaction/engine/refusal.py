@@ -14,7 +14,7 @@ from evalaction.engine.manifest import REFUSAL_FORMAT, Ended, Manifest
 from evalaction.errors import EvalactionError
 from evalaction.method.records import Break
 from evalaction.method.report import Provenance, Report
-from evalaction.method.summary import refusal_report
+from evalaction.method.telling.summary import refusal_report
 from evalaction.report.markdown import comment, summary
 from evalaction.report.results_json import results_json
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from evalaction.engine.grid import Planned
 from evalaction.method.canonical import Json
 from evalaction.method.card import KeepText
-from evalaction.method.halves import half_of
+from evalaction.method.counting.halves import half_of
 from evalaction.method.records import ArmName, Columns, Completion, Row
 
 HEAD = 240

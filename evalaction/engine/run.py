@@ -15,10 +15,10 @@ from evalaction.engine.pace import Clock, Pacer
 from evalaction.engine.rows import Judged, RowMaker
 from evalaction.errors import Interrupted
 from evalaction.method.card import Pace
-from evalaction.method.facts import Ended
+from evalaction.method.counting.row_json import row_to_json
+from evalaction.method.judging.facts import Ended
 from evalaction.method.records import ArmName, Completion, Item
 from evalaction.method.report import Counts
-from evalaction.method.row_json import row_to_json
 
 GRACE_S = 5.0  # a cancelled workflow kills the process 7.5 seconds after its first signal
 SYNC_S = 5.0

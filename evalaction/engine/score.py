@@ -18,13 +18,13 @@ from evalaction.engine.readback import Seal, Tail, tail_of
 from evalaction.engine.reading import placed_rows, read_row
 from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, UnregisteredError, UsageError
 from evalaction.method.card import Card
-from evalaction.method.card_parse import parse_card
-from evalaction.method.facts import Ended as RunEnd
-from evalaction.method.facts import RunFacts
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.counting.tally import GridError, Tally
+from evalaction.method.judging.facts import Ended as RunEnd
+from evalaction.method.judging.facts import RunFacts
 from evalaction.method.records import ArmName, Row
 from evalaction.method.report import Provenance, Report
-from evalaction.method.summary import build_report, refusal_report
-from evalaction.method.tally import GridError, Tally
+from evalaction.method.telling.summary import build_report, refusal_report
 
 _ERRORS: dict[Outcome, type[EvalactionError]] = {
     kind.outcome: kind for kind in (UsageError, UnregisteredError, InconclusiveError, NotRunError)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from evalaction.method.records import Quoted, Sentence
-from evalaction.method.words import listed
+from evalaction.method.telling.words import listed
 from evalaction.redaction import Redactor
 
 SUMMARY_BYTES = 1_000_000

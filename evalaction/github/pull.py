@@ -16,7 +16,7 @@ from evalaction.github import payload
 from evalaction.github.event import Context, Head, head_of
 from evalaction.github.replies import Ok, Refused
 from evalaction.method.records import Quoted, Sentence
-from evalaction.method.words import listed
+from evalaction.method.telling.words import listed
 
 Source: TypeAlias = Literal["event", "workflow_run", "merge_queue", "commit"]
 

@@ -9,7 +9,7 @@ from math import comb
 
 from evalaction.errors import InconclusiveError, UsageError
 from evalaction.method.card import Card, Endpoint
-from evalaction.method.halves import half_of
+from evalaction.method.counting.halves import half_of
 from evalaction.method.records import ArmName
 
 CONFIDENCE = Fraction(99, 100)

@@ -11,7 +11,7 @@ from dataclasses import fields
 
 from evalaction.method.canonical import Json, digest, sha256
 from evalaction.method.card import Card, CheckLimits, Draws, Endpoint, Limit, Sign, Validity
-from evalaction.method.exam import Exam
+from evalaction.method.exams.exam import Exam
 from evalaction.method.numbers import Threshold
 
 

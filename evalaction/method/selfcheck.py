@@ -13,12 +13,12 @@ from typing import Any
 
 from evalaction.method.canonical import sha256
 from evalaction.method.card import Sign, Validity
-from evalaction.method.halves import half_of
+from evalaction.method.counting.halves import half_of
+from evalaction.method.counting.rates import column_rates, rates_of
+from evalaction.method.counting.tally import GridError, Tally
+from evalaction.method.judging.sign import Split, sign_of, split_sign
 from evalaction.method.numbers import Bounded, Rate
-from evalaction.method.rates import column_rates, rates_of
 from evalaction.method.records import ARMS, ArmName, Columns, Row
-from evalaction.method.sign import Split, sign_of, split_sign
-from evalaction.method.tally import GridError, Tally
 
 SEED = "freeze-me-before-running"
 _COLUMNS = {

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Set
 from typing import TypeAlias
 
 from evalaction.errors import SourceError
+from evalaction.method.reading.text import invisible, short
 from evalaction.method.records import Break, Quoted
-from evalaction.method.text import invisible, short
 from evalaction.registration.causes import Committed, FileState, Moved, Staged
 from evalaction.registration.git import REGULAR, SUBMODULE, SYMLINK, TREE, Commit, Entry, Git, MissingObject, prefixes
 from evalaction.registration.paths import EXAM_BYTES, Absence, Place, oversize, read_work

@@ -9,8 +9,8 @@ from pathlib import Path
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.canonical import sha256
 from evalaction.method.card import Card
-from evalaction.method.card_parse import parse_card
-from evalaction.method.exam import Exam, check_question, load_exam
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.exams.exam import Exam, check_question, load_exam
 from evalaction.method.records import Break, Quoted
 from evalaction.registration.causes import LFS, FileState, Moved, cause
 from evalaction.registration.collect import file_states, folder_states, work_exam, work_file

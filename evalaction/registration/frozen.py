@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from evalaction.method.card import Card
-from evalaction.method.exam import Exam
+from evalaction.method.exams.exam import Exam
+from evalaction.method.reading.text import decode
 from evalaction.method.records import Break, Sentence
-from evalaction.method.text import decode
 from evalaction.registration.paths import PROMPT_BYTES, REPLIES_BYTES, oversize
 
 Role: TypeAlias = Literal["card", "exam", "prompt", "replies"]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.canonical import Json
-from evalaction.method.card_parse import parse_card, read_card
-from evalaction.method.exam import load_exam
+from evalaction.method.cards.parse import parse_card, read_card
+from evalaction.method.exams.exam import load_exam
+from evalaction.method.reading.source import Document
 from evalaction.method.records import Sentence
-from evalaction.method.source import Document
 from evalaction.registration.collect import work_exam, work_file
 from evalaction.registration.paths import CARD_BYTES, locate
 from evalaction.registration.pins import digests

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from evalaction.errors import SourceError
 from evalaction.method.canonical import sha256
 from evalaction.method.card import Card
-from evalaction.method.card_parse import HASH_FIELDS
-from evalaction.method.exam import Exam, load_exam
+from evalaction.method.cards.parse import HASH_FIELDS
+from evalaction.method.exams.exam import Exam, load_exam
 from evalaction.method.records import Break
 from evalaction.registration.causes import BOM
 from evalaction.registration.frozen import Pinned

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from evalaction.errors import UsageError
-from evalaction.method.source import Document, Spot
+from evalaction.method.reading.source import Document, Spot
 
 _BREAK = re.compile(r"\r\n|[\n\r]")
 _COMMA = re.compile(r"""(\s*,\s*)(["']?)""")

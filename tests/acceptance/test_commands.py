@@ -159,7 +159,7 @@ def test_demo_shows_the_main_job_and_ends_with_zero(tmp_path: Path) -> None:
 
 
 def test_the_published_schema_accepts_every_card_that_is_shown() -> None:
-    from evalaction.method.card_parse import parse_card
+    from evalaction.method.cards.parse import parse_card
 
     root = Path(__file__).parents[2]
     shown = [*root.glob("examples/*/card.yaml"), root / "evalaction/data/demo/card.yaml"]

@@ -13,7 +13,7 @@ from support.runs import balanced, card, facts, limit, sign, tally
 from evalaction.errors import Outcome
 from evalaction.method.numbers import Threshold
 from evalaction.method.report import Report
-from evalaction.method.summary import build_report
+from evalaction.method.telling.summary import build_report
 from evalaction.report.markdown import COMMENT_LIMIT, comment, size, summary
 from evalaction.report.outputs import outputs
 from evalaction.report.results_json import results_json

@@ -18,9 +18,9 @@ from support import cards
 from support.repos import Repo
 
 from evalaction.errors import SourceError, UsageError
-from evalaction.method.card_parse import HASH_FIELDS, HASH_PATHS, read_card
-from evalaction.method.source import Document
-from evalaction.method.source import Path as SourcePath
+from evalaction.method.cards.parse import HASH_FIELDS, HASH_PATHS, read_card
+from evalaction.method.reading.source import Document
+from evalaction.method.reading.source import Path as SourcePath
 from evalaction.registration.lock import Change, lock, with_hashes
 
 NEW = {"sha256": "a" * 64, "ids_sha256": "0" * 63 + "1"}

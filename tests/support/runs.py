@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from evalaction.method.card import Arm, Card, Draws, Endpoint, ExamRef, Limit, Sign
-from evalaction.method.facts import RunFacts
-from evalaction.method.halves import half_of
+from evalaction.method.counting.halves import half_of
+from evalaction.method.counting.tally import Tally
+from evalaction.method.judging.facts import RunFacts
 from evalaction.method.numbers import Threshold
 from evalaction.method.records import ARMS, ArmName, Columns, Row
 from evalaction.method.report import Provenance
-from evalaction.method.tally import Tally
 
 SEED = "freeze-me-before-running"
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "statistics.json").read_text(encoding="utf-8"))

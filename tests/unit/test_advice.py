@@ -6,11 +6,11 @@ import pytest
 from support.runs import balanced, card, endpoint, facts, limit, names, row, rows, say, sign, tally
 
 from evalaction.method.card import Card
+from evalaction.method.counting.tally import Tally
 from evalaction.method.numbers import Threshold
 from evalaction.method.records import ARMS, Columns
 from evalaction.method.report import Report
-from evalaction.method.summary import build_report
-from evalaction.method.tally import Tally
+from evalaction.method.telling.summary import build_report
 
 GOOD = ["p"] * 80
 WORSE = (["k"] * 4 + ["p"] * 36) * 2

@@ -19,8 +19,8 @@ from evalaction.github.hidden import Drawn, Memory, Record, Unread, hide
 from evalaction.github.marker import key_of, marker
 from evalaction.github.replies import Ok, Refused
 from evalaction.github.waits import limited, wait_s
-from evalaction.method.card_parse import parse_card
-from evalaction.method.exam import load_exam
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.exams.exam import load_exam
 from evalaction.method.question import question_digest, question_of
 
 KEY = key_of("gate", "")

@@ -4,9 +4,9 @@ from typing import Any
 
 from support.runs import card, endpoint, facts, names, row, rows, say, sign, tally
 
-from evalaction.method.callouts import callouts, moved_levers, plain_callouts
 from evalaction.method.card import Arm
-from evalaction.method.tally import Tally
+from evalaction.method.counting.tally import Tally
+from evalaction.method.telling.callouts import callouts, moved_levers, plain_callouts
 
 
 def said(grid: Tally, **fields: Any) -> list[str]:

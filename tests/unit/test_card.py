@@ -11,7 +11,7 @@ from support.cards import card, text, two_arms
 from evalaction import schemas
 from evalaction.errors import SourceError
 from evalaction.method.card import Card, Header
-from evalaction.method.card_parse import parse_card, read_card
+from evalaction.method.cards.parse import parse_card, read_card
 
 SCHEMA = schemas.load("card")
 

@@ -8,8 +8,8 @@ from support.cards import card, text
 from evalaction import schemas
 from evalaction.errors import SourceError
 from evalaction.method.card import Card
-from evalaction.method.card_endpoints import is_loopback
-from evalaction.method.card_parse import parse_card
+from evalaction.method.cards.endpoints import is_loopback
+from evalaction.method.cards.parse import parse_card
 
 SCHEMA = schemas.load("card")
 HTTP: dict[str, Any] = {"api": "http", "url": "https://h.example/x", "body": {"q": "{{prompt}}", "s": "{{system}}"}, "text": "/t"}

@@ -9,7 +9,7 @@ import pytest
 from evalaction.checks.schema import BadSchema, compile_schema
 from evalaction.checks.schema_check import check_schema, known_keywords
 from evalaction.method.canonical import Json
-from evalaction.method.strict_json import loads
+from evalaction.method.reading.strict_json import loads
 
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 

@@ -13,9 +13,9 @@ from support.cards import card, exam_text, item, jsonl, text, two_arms
 from evalaction import schemas
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.card import Card
-from evalaction.method.card_parse import parse_card
-from evalaction.method.exam import Exam, check_question, load_exam
-from evalaction.method.exam_hashes import folder_digest, ids_digest
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.exams.exam import Exam, check_question, load_exam
+from evalaction.method.exams.hashes import folder_digest, ids_digest
 from evalaction.method.records import Message, Quoted
 
 TASKS = "eval/tasks.jsonl"
@@ -201,7 +201,7 @@ def test_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     long = one(prompt="x" * (4 * 1024 * 1024))
     error = refusal(exam_text(1) + long)
     assert (error.line, "the limit is 4,194,304" in error.sentence) == (2, True)
-    monkeypatch.setattr("evalaction.method.exam.MAX_BYTES", 100)
+    monkeypatch.setattr("evalaction.method.exams.exam.MAX_BYTES", 100)
     assert "the limit is 100" in refusal(exam_text(5)).sentence
     with pytest.raises(SourceError, match="the limit is 100"):
         load_exam({f"eval/{number}.json": b"x" * 60 for number in range(2)}, tasks="eval")

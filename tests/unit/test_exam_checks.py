@@ -7,7 +7,7 @@ import pytest
 from support.cards import item, jsonl
 
 from evalaction.errors import SourceError
-from evalaction.method.exam import load_exam
+from evalaction.method.exams.exam import load_exam
 from evalaction.method.records import Check
 
 

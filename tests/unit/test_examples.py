@@ -11,8 +11,8 @@ import pytest
 
 from evalaction import schemas
 from evalaction.endpoints.scripted import parse_replies
-from evalaction.method.card_parse import parse_card
-from evalaction.method.halves import half_of
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.counting.halves import half_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CARDS = sorted(EXAMPLES.glob("*/card.yaml"))

@@ -8,11 +8,11 @@ import pytest
 from support.runs import balanced, card, facts, limit, names, row, rows, say, sign, tally
 
 from evalaction.errors import Outcome
+from evalaction.method.counting.tally import GridError, Tally
+from evalaction.method.judging.verdict import judge
 from evalaction.method.numbers import Bounded
 from evalaction.method.records import ARMS, Columns
-from evalaction.method.summary import build_report
-from evalaction.method.tally import GridError, Tally
-from evalaction.method.verdict import judge
+from evalaction.method.telling.summary import build_report
 
 
 def test_errored_draws_stay_in_the_denominator() -> None:

@@ -7,16 +7,18 @@ from support.drawing import BOTH
 from evalaction.engine.gate import FirstDraws
 
 
+def state(gate: FirstDraws) -> tuple[bool, str | None]:
+    return gate.open, gate.dead
+
+
 def test_opens_when_every_arm_has_reached_once() -> None:
     gate = FirstDraws(BOTH, 3)
     gate.finished("treatment", 0, reached=True)
-    assert not gate.open
+    assert state(gate) == (False, None)
     gate.finished("control", 0, reached=False)
-    assert not gate.open
-    assert gate.dead is None
+    assert state(gate) == (False, None)
     gate.finished("control", 0, reached=True)
-    assert gate.open
-    assert gate.dead is None
+    assert state(gate) == (True, None)
 
 
 def test_an_arm_whose_every_first_draw_is_lost_is_dead() -> None:
@@ -24,10 +26,9 @@ def test_an_arm_whose_every_first_draw_is_lost_is_dead() -> None:
     for _ in range(2):
         gate.finished("treatment", 0, reached=True)
     gate.finished("control", 0, reached=False)
-    assert gate.dead is None
+    assert state(gate) == (False, None)
     gate.finished("control", 0, reached=False)
-    assert gate.dead == "control"
-    assert not gate.open
+    assert state(gate) == (False, "control")
 
 
 def test_a_single_arm() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalaction.engine.grid import Grid, Planned
-from evalaction.method.halves import half_of
+from evalaction.method.counting.halves import half_of
 from evalaction.method.records import ARMS, ArmName
 
 IDS = st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=12, unique=True)

@@ -7,7 +7,7 @@ import sys
 import pytest
 from support.runs import GOLDEN, SEED, balanced, names
 
-from evalaction.method.halves import half_of
+from evalaction.method.counting.halves import half_of
 
 
 def test_the_published_digits_decide() -> None:
@@ -22,7 +22,7 @@ def test_the_published_digits_decide() -> None:
 @pytest.mark.parametrize("hash_seed", ["0", "1", "4242"])
 def test_neither_hash_seed_nor_order_moves_an_item(hash_seed: str) -> None:
     code = (
-        "from evalaction.method.halves import half_of\n"
+        "from evalaction.method.counting.halves import half_of\n"
         "ids = sorted({f't{n:04d}' for n in range(200)} | {'café', '1'}, key=hash)\n"
         f"print(sorted((item, half_of(item, {SEED!r})) for item in ids))"
     )

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from support.runs import card, endpoint, limit, row, say, sign, tally
 
 from evalaction.method.card import HttpShape
-from evalaction.method.limits import LIMIT_NAMES, blames_the_model, judge_limits, sampling_seed
+from evalaction.method.counting.tally import Tally
+from evalaction.method.judging.limits import LIMIT_NAMES, blames_the_model, judge_limits, sampling_seed
 from evalaction.method.numbers import Bounded, Rate
 from evalaction.method.report import LimitResult
-from evalaction.method.tally import Tally
 
 
 def one(name: str, bound: str, strips: list[str], control: list[str] | None = None, *, scope: str = "treatment") -> LimitResult:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import tally
 
-from evalaction.method.paired import discordant, flips, moved_column, pairs
+from evalaction.method.counting.paired import discordant, flips, moved_column, pairs
 from evalaction.method.report import ColumnName
 
 STRIP = st.text("pkcue", min_size=3, max_size=3)

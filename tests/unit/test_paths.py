@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalaction.method.paths import refusal
+from evalaction.method.reading.paths import refusal
 
 
 @pytest.mark.parametrize("path", ["a", "eval/tasks.jsonl", ".github/x", "a.git/x", ".gitignore", "..a/b", "ü/ß.md", "a b/c"])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.cards import item, jsonl
 
 from evalaction.errors import UsageError
-from evalaction.method.exam import load_exam
-from evalaction.method.prompt import messages_for, template_names
+from evalaction.method.exams.exam import load_exam
+from evalaction.method.exams.prompt import messages_for, template_names
 from evalaction.method.records import Item, Message
 
 

@@ -8,8 +8,8 @@ from support.cards import card, exam_text, text, two_arms
 
 from evalaction import schemas
 from evalaction.method.card import Endpoint, HttpShape
-from evalaction.method.card_parse import parse_card
-from evalaction.method.exam import Exam, load_exam
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.exams.exam import Exam, load_exam
 from evalaction.method.question import endpoint_of, question_digest, question_of
 
 REQUESTS = {"treatment": ["1" * 64, "2" * 64], "control": ["3" * 64, "4" * 64]}

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import GOLDEN, one_arm, row, tally
 
+from evalaction.method.counting.rates import column_rates, draw_rates, percentile_ms, rates_of, tag_reports
+from evalaction.method.counting.tally import Tally
 from evalaction.method.numbers import Bounded, Rate
-from evalaction.method.rates import column_rates, draw_rates, percentile_ms, rates_of, tag_reports
 from evalaction.method.report import DrawRates
-from evalaction.method.tally import Tally
 
 STRIPS = st.integers(1, 5).flatmap(lambda k: st.lists(st.text("pkcue", min_size=k, max_size=k), min_size=1, max_size=8))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalaction.method.reasons import code_of, without_details
+from evalaction.method.counting.reasons import code_of, without_details
 from evalaction.method.records import Columns
 
 

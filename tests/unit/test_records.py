@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from support.runs import row, tally
 
-from evalaction.method import tally as tally_module
 from evalaction.method.canonical import Json, digest, dumps, encode
+from evalaction.method.counting import tally as tally_module
+from evalaction.method.counting.tally import Tally
 from evalaction.method.numbers import Bounded, Rate
 from evalaction.method.records import Columns, Completion
-from evalaction.method.tally import Tally
 
 
 @pytest.mark.parametrize(

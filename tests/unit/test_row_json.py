@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import COLUMNS, row
 
+from evalaction.method.counting.row_json import row_from_json, row_to_json
 from evalaction.method.records import Usage
-from evalaction.method.row_json import row_from_json, row_to_json
 
 TEXT = st.text(max_size=8)
 ROWS = st.builds(

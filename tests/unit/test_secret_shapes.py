@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalaction.method.secret_shapes import has_credentials, has_mail_address, has_phone_number, is_key, is_prefixed_key
+from evalaction.method.reading.secret_shapes import has_credentials, has_mail_address, has_phone_number, is_key, is_prefixed_key
 
 
 @pytest.mark.parametrize("text", ["jane.doe+x@example.org", "<a@b-c.de>,", "mailto:a@b.co"])

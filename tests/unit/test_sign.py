@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support.runs import GOLDEN, balanced, say, sign, tally
 
 from evalaction.method.card import Validity
+from evalaction.method.judging.sign import Split, gap_of, sign_of, split_sign
 from evalaction.method.numbers import Threshold
-from evalaction.method.sign import Split, gap_of, sign_of, split_sign
 
 FLOOR = Fraction("0.02")
 

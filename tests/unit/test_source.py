@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalaction.errors import SourceError
-from evalaction.method.source import Document, load
+from evalaction.method.reading.source import Document, load
 
 
 def read(text: str | bytes) -> Document:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalaction.method.canonical import dumps
-from evalaction.method.strict_json import NotJson, loads
+from evalaction.method.reading.strict_json import NotJson, loads
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text(max_size=8),

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from support.runs import SEED, balanced, card, endpoint, facts, limit, names, row, rows, say, sign, tally
 
 from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, UnregisteredError, UsageError
+from evalaction.method.counting.tally import Tally
+from evalaction.method.judging.verdict import judge
 from evalaction.method.numbers import Bounded, Rate, Threshold
 from evalaction.method.records import ARMS, Quoted, Usage
 from evalaction.method.report import Provenance
-from evalaction.method.summary import build_report, refusal_report
-from evalaction.method.tally import Tally
-from evalaction.method.verdict import judge
+from evalaction.method.telling.summary import build_report, refusal_report
 
 
 def test_three_arms_three_stories() -> None:

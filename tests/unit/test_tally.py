@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import COLUMNS, SEED, one_arm, row, rows, tally
 
+from evalaction.method.counting.tally import GridError, Tally, letter_of, reason_of
 from evalaction.method.records import ARMS, Usage
-from evalaction.method.tally import GridError, Tally, letter_of, reason_of
 
 
 def test_a_letter_for_each_way_a_draw_can_go() -> None:

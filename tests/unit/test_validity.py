@@ -4,7 +4,7 @@ import pytest
 from support.runs import one_arm, say
 
 from evalaction.method.card import Validity
-from evalaction.method.validity import Region, invalid_reasons
+from evalaction.method.judging.validity import Region, invalid_reasons
 
 
 def reasons(letters: str, *, items: int = 40, min_items: int = 30) -> tuple[str, ...]:

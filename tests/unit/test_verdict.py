@@ -10,11 +10,11 @@ from support.runs import SEED, balanced, card, endpoint, facts, limit, names, ro
 
 from evalaction.errors import Outcome
 from evalaction.method.card import Arm, Card
+from evalaction.method.counting.tally import Tally
+from evalaction.method.judging.verdict import judge, weigh
 from evalaction.method.numbers import Threshold
 from evalaction.method.records import ARMS
 from evalaction.method.report import Verdict
-from evalaction.method.tally import Tally
-from evalaction.method.verdict import judge, weigh
 
 MARGIN = Threshold.of("0.10")
 GOOD = ["p"] * 80

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from support.runs import say
 
-from evalaction.method import words
+from evalaction.method.telling import words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalaction.errors import EvalactionError, UnregisteredError, UsageError
 from evalaction.method.card import Card, Endpoint, Limit
-from evalaction.method.card_parse import parse_card
+from evalaction.method.cards.parse import parse_card
 from evalaction.method.numbers import Threshold
 from evalaction.method.records import Quoted, Sentence
 from evalaction.registration.paths import CARD_BYTES

@@ -23,7 +23,7 @@ from evalaction.github.answer import Draw, Reuse, decide
 from evalaction.github.decisions import on_missing_secrets
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.report import Provenance, Report
-from evalaction.method.summary import refusal_report
+from evalaction.method.telling.summary import refusal_report
 from evalaction.registration.causes import Moved
 from evalaction.registration.freeze import verify
 from evalaction.report.layout import document

@@ -23,8 +23,8 @@ from evalaction.engine.manifest import REFUSAL_FORMAT
 from evalaction.errors import EvalactionError, Outcome, UnregisteredError, UsageError
 from evalaction.github.answer import Reuse, decide
 from evalaction.github.hidden import Memory
+from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import Sentence
-from evalaction.method.strict_json import loads
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage

@@ -20,7 +20,7 @@ from evalaction.github.decisions import exit_code
 from evalaction.github.files import output_file, summary_file
 from evalaction.github.marker import marker
 from evalaction.method.records import Quoted
-from evalaction.method.summary import refusal_report
+from evalaction.method.telling.summary import refusal_report
 from evalaction.report.layout import document
 from evalaction.report.markdown import comment_of, summary_of
 from evalaction.report.outputs import outputs

@@ -10,8 +10,8 @@ from evalaction.cli.action.judged import Judged
 from evalaction.engine.prepare import prepare
 from evalaction.errors import EvalactionError, Outcome, UsageError
 from evalaction.method.report import Verdict
-from evalaction.method.summary import refusal_report
-from evalaction.method.words import count
+from evalaction.method.telling.summary import refusal_report
+from evalaction.method.telling.words import count
 from evalaction.registration.freeze import freeze
 
 if TYPE_CHECKING:

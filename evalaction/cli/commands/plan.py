@@ -11,7 +11,7 @@ from evalaction.cli.world import World
 from evalaction.engine.prepare import Prepared, load, prepare
 from evalaction.errors import EvalactionError, UsageError
 from evalaction.method.plan import ArmCost, Plan, check_budget, check_halves, lost_items, ten_thousandths
-from evalaction.method.words import count
+from evalaction.method.telling.words import count
 from evalaction.report.encode import term
 from evalaction.report.figures import percent
 

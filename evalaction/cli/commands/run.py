@@ -14,7 +14,7 @@ from evalaction.cli.world import World
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
 from evalaction.errors import EvalactionError, UsageError
-from evalaction.method.words import count
+from evalaction.method.telling.words import count
 from evalaction.report.encode import term
 from evalaction.report.text import render_text
 

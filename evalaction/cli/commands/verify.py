@@ -8,7 +8,7 @@ from evalaction.cli.words import plain
 from evalaction.cli.world import World
 from evalaction.engine.prepare import expected_head, prepare
 from evalaction.errors import Outcome
-from evalaction.method.words import count
+from evalaction.method.telling.words import count
 from evalaction.registration.freeze import verify
 
 

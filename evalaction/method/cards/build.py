@@ -1,0 +1,109 @@
+"""A card that fits schema and rules, as frozen records with the defaults filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evalaction.method.card import (
+    Arm,
+    Budget,
+    Card,
+    CheckLimits,
+    Draws,
+    Endpoint,
+    ExamRef,
+    Header,
+    HttpShape,
+    Limit,
+    LimitScope,
+    Pace,
+    Price,
+    Record,
+    RunnerDemand,
+    Sign,
+    Validity,
+)
+from evalaction.method.numbers import Threshold
+from evalaction.method.reading.source import Document
+
+_SHAPE = ("finish_reason", "usage_input", "usage_output", "id", "served_model")
+
+
+def build(document: Document) -> Card:
+    """The records of a card. The document must have passed schema and rules."""
+    card: Any = document.value
+    arms, sign = card["arms"], card.get("sign")
+    return Card(
+        protocol=card["protocol"],
+        name=card["name"],
+        exam=ExamRef(**(card["exam"] | {"tasks": card["exam"]["tasks"].removesuffix("/")})),
+        endpoints={name: _endpoint(name, fields) for name, fields in card["endpoints"].items()},
+        treatment=Arm(**arms["treatment"]),
+        control=Arm(**arms["control"]) if "control" in arms else None,
+        draws=_draws(card),
+        checks=CheckLimits(**_without(card.get("checks", {}), "isolation", "image")),
+        sign=Sign(**_thresholds(sign, "margin", "min_abs_gap")) if sign is not None else None,
+        validity=Validity(**_thresholds(card.get("validity", {}), "max_transport_error_rate", "min_scored_fraction")),
+        limits=tuple(_limits(document, card.get("limits", {}))),
+        pace=_pace(card.get("pace", {})),
+        budget=Budget(**_thresholds(card.get("budget", {}), "usd")),
+        runner=RunnerDemand(**card["runner"]) if card.get("runner") else None,
+        record=Record(**card["record"]) if "record" in card else None,
+    )
+
+
+def _draws(card: Any) -> Draws:
+    private = {"keep_text": "none"} if card["exam"]["data"] == "private" else {}
+    return Draws(**(private | card["draws"]))
+
+
+def _pace(fields: dict[str, Any]) -> Pace:
+    return Pace(**_without(fields, "per_minute") if fields.get("per_minute") == "none" else fields)
+
+
+def _endpoint(name: str, fields: dict[str, Any]) -> Endpoint:
+    shape = None
+    if fields["api"] == "http":
+        shape = HttpShape(body=fields["body"], text=fields["text"], **{key: fields[key] for key in _SHAPE if key in fields})
+    price = _thresholds(fields["price"], "input", "output") if "price" in fields else None
+    return Endpoint(
+        **_without(fields, "body", "text", "headers", "price", *_SHAPE),
+        name=name,
+        headers=tuple(_header(header, value) for header, value in fields.get("headers", {}).items()),
+        http=shape,
+        price=Price(**price) if price else None,
+    )
+
+
+def _header(name: str, value: Any) -> Header:
+    return Header(name=name, value=value) if isinstance(value, str) else Header(name=name, env=value["env"])
+
+
+def _limits(document: Document, limits: dict[str, Any]) -> Iterator[Limit]:
+    for name, value in limits.items():
+        match name:
+            case "treatment" | "control" | "between" as scope:
+                yield from _scope(document, scope, (name,), value)
+            case _:
+                yield from _scope(document, "treatment", (), {name: value})
+
+
+def _scope(document: Document, scope: LimitScope, path: tuple[str, ...], limits: dict[str, Any]) -> Iterator[Limit]:
+    for name, bound in limits.items():
+        if name == "by_tag":
+            for tag, inner in bound.items():
+                for inner_name, inner_bound in inner.items():
+                    line = document.key_place(("limits", *path, name, tag, inner_name))[0]
+                    yield Limit(scope=scope, name=inner_name, bound=Threshold.of(inner_bound), tag=tag, line=line)
+        else:
+            line = document.key_place(("limits", *path, name))[0]
+            yield Limit(scope=scope, name=name, bound=Threshold.of(bound), line=line)
+
+
+def _thresholds(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    return fields | {name: Threshold.of(fields[name]) for name in names if name in fields}
+
+
+def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in names}

@@ -1,0 +1,1 @@
+"""From counts to the verdict: validity, the split-half sign, claims, limits."""

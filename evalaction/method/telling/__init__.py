@@ -1,0 +1,1 @@
+"""From the verdict to the report object and its sentences."""
