@@ -33,7 +33,6 @@ bench: $(VENV)/.dev
 # Needs uv; run after a change of the dependencies in pyproject.toml.
 lock:
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -o requirements.lock pyproject.toml
-	uv pip compile --universal --no-header --python-version 3.11 --format pylock.toml -o action/pylock.toml pyproject.toml
 	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra dev -o requirements-dev.lock pyproject.toml
 
 clean:

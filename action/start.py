@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements.lock"
-ADDRESSES = ROOT / "action" / "pylock.toml"
 COMPLETE = "complete"
 PIP = (
     "install", "--quiet", "--disable-pip-version-check", "--no-input", "--root-user-action=ignore", "--no-warn-script-location",
@@ -38,8 +36,6 @@ INHERITED = (
     "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
     "all_proxy", "no_proxy",
 )  # fmt: skip
-# Another index is set, so pypi.org's addresses are not to be used.
-REPLACED = {"PIP_INDEX_URL", "PIP_NO_INDEX"}
 SAID = 2_000
 
 
@@ -105,24 +101,18 @@ def compiling() -> Iterator[None]:
 
 
 def install(folder: Path, lock: Path) -> None:
-    """Make the environment and fill it: from the addresses of pylock.toml, or from the index where one is set or those fail."""
+    """Make the environment and fill it from the lock; pip runs from where it lies, so that it need not be installed first."""
     pip = pip_folder()
     environ = pip_environment(os.environ)
     code, heard = ended([sys.executable, "-I", "-m", "venv", *(["--without-pip"] if pip else []), str(folder)], environ)
     if code:
         raise CannotStart(f"This Python cannot make a virtual environment; give another one with python-path.\n{heard}")
     command = [str(folder / "bin" / "python"), "-I", *([str(pip)] if pip else ["-m", "pip"]), *PIP]
-    if pip and not REPLACED & environ.keys() and (pinned := pinned_addresses()):
-        addresses = folder / "addresses.txt"
-        addresses.write_text(pinned, encoding="utf-8")
-        code, _ = ended([*command, "--retries=1", "--requirement", str(addresses)], environ)
-        if code == 0:
-            return
     code, heard = ended([*command, "--requirement", str(lock)], environ)
     if code:
         raise CannotStart(
             "The packages that evalaction pins could not be installed; set PIP_INDEX_URL, PIP_CERT or PIP_PROXY for this step "
-            f"where the runner does not reach pypi.org.\n{heard}"
+            f"where the runner does not reach the public index.\n{heard}"
         )
 
 
@@ -132,33 +122,6 @@ def ended(command: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str]
         command, env=environ, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     return done.returncode, done.stdout.decode("utf-8", "replace").strip()[-SAID:]
-
-
-def pinned_addresses() -> str:
-    """Requirements with the address and hash of the wheel that suits this interpreter best; empty where one is missing.
-
-    With an address pip does not read the index, whose pages of large projects cost it more than all the rest.
-    """
-    try:
-        from pip._vendor.packaging.markers import Marker
-        from pip._vendor.packaging.tags import sys_tags
-        from pip._vendor.packaging.utils import parse_wheel_filename
-    except ImportError:  # pip's own affair; the lock needs none of it
-        return ""
-    rank = {tag: number for number, tag in enumerate(sys_tags())}
-    lines = []
-    for package in tomllib.loads(ADDRESSES.read_text(encoding="utf-8"))["packages"]:
-        if "marker" in package and not Marker(package["marker"]).evaluate():
-            continue
-        suiting = {}
-        for wheel in package.get("wheels", ()):
-            tags = parse_wheel_filename(wheel["url"].rpartition("/")[2])[3] & rank.keys()
-            suiting.update({rank[tag]: wheel for tag in tags})
-        if not suiting:
-            return ""
-        best = suiting[min(suiting)]
-        lines.append(f"{package['name']} @ {best['url']} --hash=sha256:{best['hashes']['sha256']}\n")
-    return "".join(lines)
 
 
 def pip_folder() -> Path | None:

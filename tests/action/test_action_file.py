@@ -105,18 +105,6 @@ def test_one_pin_for_each_action() -> None:
     assert len(pins) == len({one.partition("@")[0] for one in pins})
 
 
-def test_the_addresses_are_those_of_the_lock() -> None:
-    """What is fetched by address has a hash that the lock holds, for the same versions."""
-    import tomllib
-
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    versions = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", lock, flags=re.MULTILINE))
-    packages = tomllib.loads((ROOT / "action" / "pylock.toml").read_text(encoding="utf-8"))["packages"]
-    assert {one["name"]: one["version"] for one in packages} == versions
-    hashes = {wheel["hashes"]["sha256"] for one in packages for wheel in one["wheels"]}
-    assert hashes <= set(re.findall(r"--hash=sha256:([0-9a-f]{64})", lock))
-
-
 def test_the_readme_lists_inputs_and_outputs_as_they_are() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme.partition("## Inputs and outputs of the action")[2].partition("\n## ")[0]
