@@ -82,3 +82,11 @@ def test_more_than_one_lever_and_a_seed_are_called_out() -> None:
         "More than one lever moved: model and parameters; a difference cannot be put down to one of them.",
         "A sampling seed is fixed for treatment and control: the draws are not independent, stable and flip say nothing.",
     ]
+
+
+def test_an_arm_that_never_passes_is_called_out_before_anybody_reads_its_gaps() -> None:
+    grid = tally({"treatment": ["kc", "ku"], "control": ["kp", "kk"]})
+    assert said(grid)[1:] == [
+        "treatment: none of 4 draws passed; see whether the exam and its checks fit this endpoint before reading anything else."
+    ]
+    assert said(tally({"treatment": ["uu", "ue"]}))[1:] == [], "what was never graded says nothing of the exam"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalaction.method.card import Card
-from evalaction.method.counting.tally import CHECKER_ERROR, Tally
+from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, Tally
 from evalaction.method.judging.facts import RunFacts
 from evalaction.method.judging.limits import seeded_arms
 from evalaction.method.records import Quoted, Sentence
@@ -61,6 +61,9 @@ def _of_draws(tally: Tally) -> Iterator[Sentence]:
         if lost:
             without = sum(times for _, times in lost)
             yield (f"{arm}: no verdict on {without:,} of {count(len(side.letters), 'draw')} (", *tallied(lost), ").")
+        if PASS not in side.letters and {OFF_CONTRACT, WRONG} & set(side.letters):
+            nothing = f"{arm}: none of {count(len(side.letters), 'draw')} passed"
+            yield (f"{nothing}; see whether the exam and its checks fit this endpoint before reading anything else.",)
         if len(side.served) > 1:
             yield (f"{arm}: the served model changed during the run: ", *tallied(ranked(side.served)), ".")
         if len(side.fingerprints) > 1:
