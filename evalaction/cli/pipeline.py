@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalaction.cli.world import World
     from evalaction.engine.prepare import Prepared
     from evalaction.engine.run import Drawn
-    from evalaction.method.report import Counts, Report
+    from evalaction.method.report import Report
     from evalaction.redaction import Redactor
 
 
@@ -35,10 +35,8 @@ def leave(error: EvalactionError, prepared: Prepared | None, setting: Setting, *
     return refuse_unread(setting.folder, error, name=card, provenance=where, breaks=getattr(error, "breaks", ()))
 
 
-def draw_derived(
-    prepared: Prepared, setting: Setting, world: World, redactor: Redactor, *, quiet: bool
-) -> tuple[Drawn, Report, int]:
-    """Draw, derive every file, and the number of draws added.
+def draw_derived(prepared: Prepared, setting: Setting, world: World, redactor: Redactor, *, quiet: bool) -> tuple[Drawn, Report]:
+    """Draw and derive every file.
 
     Raises EvalactionError (`secret_found`) where a file still holds the value of a secret; its reports are gone then.
     """
@@ -46,19 +44,12 @@ def draw_derived(
     from evalaction.engine.folder import locked
     from evalaction.engine.session import draw
 
-    added = 0
     with progress(world, quiet=quiet, planned=prepared.planned) as show:
-
-        def each(counts: Counts) -> None:
-            nonlocal added
-            added += 1
-            show(counts)
-
-        drawn = asyncio.run(draw(prepared, setting, progress=each))
+        drawn = asyncio.run(draw(prepared, setting, progress=show))
     with locked(setting.folder):
         report = derive(setting.folder)
         refuse_leaks(setting.folder, redactor)
-    return drawn, report, added
+    return drawn, report
 
 
 def refuse_leaks(folder: Path, redactor: Redactor) -> None:

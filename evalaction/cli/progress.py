@@ -19,7 +19,7 @@ class Progress(Protocol):
 
 @contextmanager
 def progress(world: World, *, quiet: bool, planned: int) -> Iterator[Progress]:
-    """A function that is told the counts after every finished draw."""
+    """A function that is told the counts whenever finished draws were written."""
     if quiet:
         yield lambda _counts: None
     elif world.err.isatty():

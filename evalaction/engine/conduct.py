@@ -43,7 +43,7 @@ async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts]
             refuse_changed(held, sitting.manifest)
             if (folder / ROWS).exists() and (seal := tail_of(folder).seal):
                 counts = Counts(planned=seal.planned, sent=seal.sent, written=seal.written)
-                return Drawn(ended=seal.ended, counts=counts, too_long_ms=0)
+                return Drawn(ended=seal.ended, counts=counts, added=0, too_long_ms=0)
             done = repair(folder, sitting.job.grid) if (folder / ROWS).exists() else []
             before = read_pause(folder)
             sent = max(len(done), before.sent if before else 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,7 +26,7 @@ def line_of(value: Mapping[str, Any]) -> bytes:
 
 
 class Journal:
-    """Appends to a locked run folder. Every line is handed to the kernel before `add` returns, so a killed process loses none."""
+    """Appends to a locked run folder. Lines are handed to the kernel before `add` returns, so a killed process loses none."""
 
     def __init__(self, folder: Path, *, written: int = 0) -> None:
         """Open `rows.jsonl` for appending after `written` rows. Raises UsageError when the folder cannot be written."""
@@ -46,20 +46,36 @@ class Journal:
             raise _refusal(folder / ROWS, error, written) from error
 
     def add(self, row: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> None:
-        """Append one finished draw, its text first, so that no row ever lacks it.
+        """Append one finished draw; see `add_lines`."""
+        self.add_lines([(line_of(row), b"" if text is None else line_of(text))])
 
-        Raises UsageError when the disk refuses; the files then end with the last whole line and the run stays unsealed.
+    def add_lines(self, draws: Sequence[tuple[bytes, bytes]]) -> None:
+        """Append finished draws, each a row's line and its text's line (empty: none is kept), in one go.
+
+        The texts come first, so that no row ever lacks its own. Raises UsageError when the disk refuses; the draws that still
+        fit are kept then, the files end with a whole line and the run stays unsealed.
         """
         if self.sealed:
             raise ValueError("the journal is sealed")
-        line = line_of(row)
-        if text is not None:
-            if self._texts is None:
-                self._texts = _File(self._folder / TEXTS)
-            self._append(self._texts, line_of(text))
-        self._append(self._rows, line)
-        self._digest.update(line)
-        self.written += 1
+        texts = b"".join(text for _, text in draws)
+        if texts and self._texts is None:
+            self._texts = _File(self._folder / TEXTS)
+        before = self._texts.size if self._texts else 0
+        try:
+            if texts and self._texts:
+                self._append(self._texts, texts)
+            rows = b"".join(row for row, _ in draws)
+            self._append(self._rows, rows)
+        except UsageError:
+            if self._texts:
+                self._texts.cut(before)
+            if len(draws) == 1:
+                raise
+            for draw in draws:
+                self.add_lines([draw])
+        else:
+            self._digest.update(rows)
+            self.written += len(draws)
 
     def seal(self, *, planned: int, sent: int, ended: str, ms: int) -> None:
         """Append the last line: the sha256 of every byte before it and the counts. Raises UsageError as `add` does."""
@@ -89,15 +105,15 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _append(self, file: _File, line: bytes) -> None:
+    def _append(self, file: _File, lines: bytes) -> None:
         try:
-            file.append(line)
+            file.append(lines)
         except OSError as error:
             raise _refusal(file.path, error, self.written) from error
 
 
 class _File:
-    """An append-only file of whole lines: a line that does not fit is taken back."""
+    """An append-only file of whole lines: what does not fit is taken back."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -105,17 +121,21 @@ class _File:
             self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
             raise _refusal(path, error, 0) from error
-        self._size = os.fstat(self._handle).st_size
+        self.size = os.fstat(self._handle).st_size
 
-    def append(self, line: bytes) -> None:
-        rest = memoryview(line)
+    def append(self, lines: bytes) -> None:
+        rest = memoryview(lines)
         try:
             while rest:
                 rest = rest[os.write(self._handle, rest) :]
         except OSError:
-            os.ftruncate(self._handle, self._size)
+            self.cut(self.size)
             raise
-        self._size += len(line)
+        self.size += len(lines)
+
+    def cut(self, size: int) -> None:
+        os.ftruncate(self._handle, size)
+        self.size = size
 
     def sync(self) -> None:
         os.fsync(self._handle)

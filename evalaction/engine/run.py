@@ -1,4 +1,4 @@
-"""Drawing: every planned draw once, by slots with one connection each; finished draws are judged and written as they come."""
+"""Drawing: every planned draw once, by slots with one connection each; finished draws are handed to the desk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from evalaction.engine.desk import Desk
 from evalaction.engine.gate import FirstDraws
 from evalaction.engine.grid import Grid, Planned
 from evalaction.engine.interruption import Interruption
@@ -15,14 +16,12 @@ from evalaction.engine.pace import Clock, Pacer
 from evalaction.engine.rows import Judged, RowMaker
 from evalaction.errors import Interrupted
 from evalaction.method.card import Pace
-from evalaction.method.counting.row_json import row_to_json
 from evalaction.method.judging.facts import Ended
 from evalaction.method.records import ArmName, Completion, Item
 from evalaction.method.report import Counts
 
 GRACE_S = 5.0  # a cancelled workflow kills the process 7.5 seconds after its first signal
-SYNC_S = 5.0
-SCRIBES = 16  # draws judged at the same time; the checks bound their own workers
+BACKLOG = 16  # draws that may lie unwritten besides one for each slot; more, and the slots wait
 
 
 class Slot(Protocol):
@@ -68,6 +67,8 @@ class Drawn:
 
     ended: Ended
     counts: Counts
+    added: int
+    """Draws written in this sitting."""
     too_long_ms: int
     """The longest Retry-After that was not waited for; 0: none."""
 
@@ -110,8 +111,7 @@ class _Run:
         self._ended: Ended = "complete"
         self._stopping = False
         self._waiting: set[asyncio.Task[None]] = set()
-        self._queue: asyncio.Queue[tuple[Planned, Completion]] = asyncio.Queue(max(job.pace.concurrency, SCRIBES))
-        self._synced = clock.now()
+        self._desk: Desk
 
     def _missing(self) -> Iterator[Planned]:
         held = bytearray(len(self._job.grid))
@@ -129,22 +129,38 @@ class _Run:
         slots = min(self._job.pace.concurrency, len(self._job.grid))
         try:
             async with asyncio.TaskGroup() as group:
-                scribes = [group.create_task(self._scribe()) for _ in range(min(SCRIBES, slots))]
-                workers = [group.create_task(self._slot(number)) for number in range(slots)]
-                watch = group.create_task(self._watch([*workers, *scribes]))
-                await asyncio.wait(workers)
-                written = group.create_task(self._queue.join())
-                await asyncio.wait((written, watch), return_when=asyncio.FIRST_COMPLETED)
-                for task in (written, watch, *scribes):
-                    task.cancel()
+                desk = self._desk = self._open_desk()
+                tend = group.create_task(desk.tend())
+                workers = [group.create_task(self._slot(number, slots + BACKLOG)) for number in range(slots)]
+                watch = group.create_task(self._watch(workers))
+                try:
+                    await asyncio.wait(workers)
+                    written = group.create_task(desk.below(1))
+                    await asyncio.wait((written, watch), return_when=asyncio.FIRST_COMPLETED)
+                    for task in (written, watch, tend):
+                        task.cancel()
+                finally:
+                    desk.close()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
         counts = self._counts()
         if counts.written == counts.planned:  # the signal came too late to change anything
             self._ended = "complete" if self._gate.open else "unreachable"
-        return Drawn(ended=self._ended, counts=counts, too_long_ms=self._pacer.too_long_ms)
+        added = counts.written - len(self._job.done)
+        return Drawn(ended=self._ended, counts=counts, added=added, too_long_ms=self._pacer.too_long_ms)
 
-    async def _slot(self, number: int) -> None:
+    def _open_desk(self) -> Desk:
+        job = self._job
+        return Desk(
+            job.items,
+            job.judge,
+            job.rows,
+            self._journal,
+            clock=self._clock,
+            written=lambda: self._progress(self._counts()),
+        )
+
+    async def _slot(self, number: int, room: int) -> None:
         """Claim the next draw, wait for its turn, send it, hand it on; until there is none or the run stops."""
         slots: dict[str, Slot] = {}
         me = asyncio.current_task()
@@ -169,7 +185,8 @@ class _Run:
                 self._sent += 1
                 completion = await slot.send(route.call(planned.item, planned.draw))
                 self._arrived(planned, completion)
-                await self._queue.put((planned, completion))
+                self._desk.take(planned, completion)
+                await self._desk.below(room)
         except asyncio.CancelledError:
             if not self._stopping:
                 raise
@@ -200,20 +217,6 @@ class _Run:
             self._ended = ended
             for task in self._waiting:
                 task.cancel()
-
-    async def _scribe(self) -> None:
-        """Judge and write finished draws in the order in which they are ready."""
-        job = self._job
-        while True:
-            planned, completion = await self._queue.get()
-            judged = await job.judge(job.items[planned.item], completion) if completion.reason is None else None
-            row = job.rows.row(planned, completion, judged)
-            self._journal.add(row_to_json(row), job.rows.text(planned, completion))
-            self._queue.task_done()
-            self._progress(self._counts())
-            if self._clock.now() - self._synced > SYNC_S:
-                self._synced = self._clock.now()
-                await asyncio.to_thread(self._journal.sync)
 
     async def _watch(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         """After the first signal nothing is sent; after the grace, or at the second signal, what is left is dropped."""

@@ -135,7 +135,7 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     base = prepared.frozen.commit if stage.asked_number is None else stage.head.oid
     setting = replace(setting, inputs={**setting.inputs, **more}, base=_base(stage, base))
     stage.log.say((Quoted(prepared.frozen.card_path), f": {prepared.planned:,} calls planned"))
-    drawn, report, _ = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
+    drawn, report = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
     refuse_interrupted(drawn, str(setting.folder))
     path = prepared.frozen.card_path
     judged = judged_of(report, path=path, folder=setting.folder, callouts=said)

@@ -91,8 +91,8 @@ def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting)
         )
     if not setting.resume:
         world.warn(f"{count(prepared.planned, 'call')} planned")
-    drawn, report, added = draw_derived(prepared, setting, world, redactor, quiet=options.quiet)
+    drawn, report = draw_derived(prepared, setting, world, redactor, quiet=options.quiet)
     if setting.resume:
-        world.warn(f"{count(added, 'draw')} added, {drawn.counts.written:,} of {drawn.counts.planned:,} are on disk")
+        world.warn(f"{count(drawn.added, 'draw')} added, {drawn.counts.written:,} of {drawn.counts.planned:,} are on disk")
     refuse_interrupted(drawn, str(setting.folder))
     return report
