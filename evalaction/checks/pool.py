@@ -24,6 +24,8 @@ from evalaction.method.records import Completion, Item
 
 BATCH = 16
 """The greatest weight of a batch."""
+LINGER_S = 0.01
+"""What arrives within this time goes out together: few full messages cost the parent less than many small ones."""
 SMALL = 32_768
 """Characters of an output beyond which it fills a batch."""
 KNOWN_BYTES = 32 * 2**20
@@ -74,7 +76,7 @@ class Judge:
         self._queue: deque[_Job] = deque()
         self._numbers: dict[str, int] = {}
         self._failed_starts = 0
-        self._pumping = False
+        self._lingering: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def __aenter__(self) -> Judge:
@@ -85,6 +87,8 @@ class Judge:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._closed = True
+        if self._lingering is not None:
+            self._lingering.cancel()
         for link in self._links:
             link.close()
         for job in [*self._queue, *(job for batch in self._batches.values() for job in batch)]:
@@ -93,18 +97,21 @@ class Judge:
         self._batches.clear()
         self._queue.clear()
 
-    async def __call__(self, item: Item, completion: Completion) -> Judgement:
-        """The judgement of one draw. Raises EvalactionError when no worker can be started."""
-        if completion.output is None or completion.reason is not None:
-            return judgement.unreached(completion)
+    def __call__(self, item: Item, completion: Completion) -> asyncio.Future[Judgement]:
+        """The judgement of one draw, to be awaited. Its error is an EvalactionError when no worker can be started."""
         loop = asyncio.get_running_loop()
+        future: asyncio.Future[Judgement] = loop.create_future()
+        if completion.output is None or completion.reason is not None:
+            future.set_result(judgement.unreached(completion))
+            return future
         weight = BATCH if len(completion.output) > SMALL else 4 if item.schema is not None or item.check.kind == "regex" else 1
-        job = _Job(item, completion.output, completion.finish_reason, loop.create_future(), weight)
+        job = _Job(item, completion.output, completion.finish_reason, future, weight)
         self._queue.append(job)
-        if not self._pumping:  # what arrives in the same turn of the loop goes out together
-            self._pumping = True
-            loop.call_soon(self._pump)
-        return await job.future
+        if self._lingering is None:
+            self._lingering = loop.call_later(LINGER_S, self._pump)
+        elif len(self._queue) == BATCH:
+            self._pump()
+        return future
 
     def ready(self) -> None:
         self._failed_starts = 0
@@ -119,7 +126,8 @@ class Judge:
         for job, one in zip(batch, judged, strict=False):
             self._resolve(job, one)
         self._queue.extendleft(reversed(batch[len(judged) :]))
-        self._pump()
+        if self._lingering is None or len(self._queue) >= BATCH:
+            self._pump()
 
     def died(self, link: Link, death: Death) -> None:
         self._links.remove(link)
@@ -147,7 +155,9 @@ class Judge:
         job.future.set_result(replace(one, columns=without_details(one.columns)) if detailed else one)
 
     def _pump(self) -> None:
-        self._pumping = False
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
         while self._queue and not self._closed:
             idle = next((link for link in self._links if link.idle), None)
             if idle is None:

@@ -95,7 +95,7 @@ async def main():
     hang, idle = item(Check(kind="regex", expected="^(a+)+$")), item(Check(kind="exact", expected="a"), index=1)
     async with Judge([hang, idle], CheckLimits(cpu_ms=60_000, timeout_ms=60_000), 2) as judge:
         await judge(idle, reached("a"))
-        hanging = asyncio.create_task(judge(hang, reached("a" * 40 + "!")))
+        hanging = asyncio.ensure_future(judge(hang, reached("a" * 40 + "!")))
         while len(judge._links) < 1 or not any(link.child.spot.read().phase == "check" for link in judge._links):
             await asyncio.sleep(0.01)
         judge._start()

@@ -142,7 +142,7 @@ async def until_busy(judge: Judge) -> int:
 def test_a_worker_killed_from_outside_is_a_checker_error_and_the_next_one_works() -> None:
     async def run() -> tuple[Judgement, Judgement]:
         async with Judge(ITEMS, CheckLimits(), 1) as judge:
-            hanging = asyncio.create_task(judge(REDOS, BOMB))
+            hanging = asyncio.ensure_future(judge(REDOS, BOMB))
             os.kill(await until_busy(judge), signal.SIGKILL)
             return await hanging, await judge(EXACT, reached("yes"))
 
@@ -165,7 +165,7 @@ def test_an_idle_worker_that_dies_is_replaced_unnoticed() -> None:
 def test_leaving_kills_the_workers_and_cancels_what_waits() -> None:
     async def run() -> tuple[list[int], bool]:
         async with Judge(ITEMS, CheckLimits(), 2) as judge:
-            hanging = [asyncio.create_task(judge(REDOS, BOMB)) for _ in range(9)]
+            hanging = [asyncio.ensure_future(judge(REDOS, BOMB)) for _ in range(9)]
             await until_busy(judge)
             pids = await worker_pids(judge)
         results = await asyncio.gather(*hanging, return_exceptions=True)
@@ -202,7 +202,7 @@ def test_workers_are_buried_where_the_system_ignores_the_death_of_children() -> 
 def test_a_caller_that_gives_up_does_not_disturb_the_others() -> None:
     async def run() -> Judgement:
         async with Judge(ITEMS, SHORT, 1) as judge:
-            tasks = [asyncio.create_task(judge(EXACT, reached("yes"))) for _ in range(10)]
+            tasks = [asyncio.ensure_future(judge(EXACT, reached("yes"))) for _ in range(10)]
             await asyncio.sleep(0)
             for task in tasks[::2]:
                 task.cancel()
