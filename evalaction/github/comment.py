@@ -7,8 +7,8 @@ wherever it is stopped, the outcome is the same. A comment of another author is 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalaction.github.marker import is_marked, marked
@@ -61,6 +61,11 @@ class _Place:
     number: int
     key: str
     me: str
+    body: Callable[[Sequence[str]], str]
+    """The new text, from the texts that ours have at that moment."""
+
+    def text(self, ours: Sequence[Comment]) -> str:
+        return _LONE_OR_CONTROL.sub("\ufffd", marked(self.body([one.body for one in ours]), self.key))
 
 
 def author_of(api: Api) -> Ok[str] | Refused:
@@ -83,15 +88,19 @@ def find(api: Api, repo: str, number: int, key: str, *, me: str) -> Ok[Comment |
     return ours if isinstance(ours, Refused) else Ok(ours.data[0] if ours.data else None)
 
 
-def upsert(api: Api, repo: str, number: int, key: str, body: str, *, me: str, fork: bool = False) -> Outcome:
+def upsert(
+    api: Api, repo: str, number: int, key: str, body: str | Callable[[Sequence[str]], str], *, me: str, fork: bool = False
+) -> Outcome:
     """Create or update the one comment of `key` on pull request `number` of `repo` (`owner/name`).
 
+    `body` is the text, or a function that makes it from what ours say just before it is written: what another leg has left
+    there since can be kept.
     `me` is the token's own login, from `author_of`. Under `fork` a missing permission is explained as the fork's.
     """
     place = _place(api, repo, number, key, me)
     if isinstance(place, Refused):
         return place
-    outcome = _upsert(place, _LONE_OR_CONTROL.sub("\ufffd", marked(body, key)))
+    outcome = _upsert(replace(place, body=(lambda _: body) if isinstance(body, str) else body))
     return outcome.from_fork() if fork and isinstance(outcome, Refused) else outcome
 
 
@@ -101,17 +110,17 @@ def _place(api: Api, repo: str, number: int, key: str, me: str) -> _Place | Refu
     root = repo_path(repo)
     if root is None or number < 1:
         return Refused(status=None, kind="gone", sentence="There is no pull request to comment on; give its number.")
-    return _Place(api=api, root=root, number=number, key=key, me=me)
+    return _Place(api=api, root=root, number=number, key=key, me=me, body=lambda _: "")
 
 
-def _upsert(place: _Place, body: str) -> Outcome:
+def _upsert(place: _Place) -> Outcome:
     ours = _ours(place)
     for _ in range(_ROUNDS):
         if isinstance(ours, Refused):
             return ours
         if not ours.data:
-            return _create(place, body)
-        outcome = _settle(place, ours.data, body, created=False)
+            return _create(place)
+        outcome = _settle(place, ours.data, place.text(ours.data), created=False)
         if not _is_gone(outcome):
             return outcome
         missing = ours.data[0].id  # deleted since we read the list; a stale list may still show it
@@ -121,13 +130,14 @@ def _upsert(place: _Place, body: str) -> Outcome:
     return outcome
 
 
-def _create(place: _Place, body: str) -> Outcome:
+def _create(place: _Place) -> Outcome:
     """A new comment. After a failure that says nothing the list decides whether it exists, before a second and last try."""
     tries = 2
+    body = place.text(())
     while True:
         answer = place.api.request("POST", _list_path(place), doing=_WRITE, body={"body": body}, needs=NEEDS)
         if isinstance(answer, Ok):
-            return _created(place, answer.data, body)
+            return _created(place, answer.data)
         tries -= 1
         if not answer.uncertain:
             return answer
@@ -135,27 +145,27 @@ def _create(place: _Place, body: str) -> Outcome:
         if isinstance(ours, Refused):
             return ours
         if ours.data:
-            return _settle(place, ours.data, body, created=True)
+            return _settle(place, ours.data, place.text(ours.data), created=True)
         if not tries:
             return answer
 
 
-def _created(place: _Place, data: Any, body: str) -> Outcome:
+def _created(place: _Place, data: Any) -> Outcome:
     """Another run may have created one at the same moment, or a stale list may have hidden an older one."""
     comment = _comment(data)
     if comment is None:
         return Refused(status=None, kind="server", sentence="GitHub did not say which comment it wrote; see the job summary.")
     # The token of an app that is not GitHub Actions writes under its own name, and only now do we learn which.
-    place = _Place(api=place.api, root=place.root, number=place.number, key=place.key, me=comment.login)
+    place = replace(place, me=comment.login)
     ours = _relisted(place, until=comment.id)
     if isinstance(ours, Refused):
         return Posted(url=comment.url, id=comment.id, created=True)
     known = {one.id: one for one in (comment, *ours.data)}
     everything = [known[number] for number in sorted(known)]
-    newest = everything[-1].body
     if everything[0].id == comment.id and len(everything) == 1:
         return Posted(url=comment.url, id=comment.id, created=True)
-    outcome = _settle(place, everything, newest if everything[-1].id != comment.id else body, created=False)
+    newest = everything[-1].body if everything[-1].id != comment.id else place.text(everything)
+    outcome = _settle(place, everything, newest, created=False)
     return Posted(url=comment.url, id=comment.id, created=True) if isinstance(outcome, Refused) else outcome
 
 

@@ -91,6 +91,12 @@ def check_event(mode: Mode, context: Context, head_oid: str) -> None:
         raise UsageError(
             "On workflow_run only `mode: report` is possible; draw in the workflow that runs before it.", code="event"
         )
+    if context.kind == "issue_comment":
+        raise UsageError(
+            "On issue_comment nothing of the pull request is checked out, and its comment would show the verdict of another "
+            "commit; have it judged by label or dispatch.",
+            code="event",
+        )
     if head_oid != context.sha:
         own = (context.sha or "unknown")[:12]
         raise UsageError(

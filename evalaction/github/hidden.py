@@ -75,13 +75,22 @@ class Memory:
     records: tuple[Record, ...] = ()
 
     def of(self, card: str, question_digest: str) -> Record | None:
-        found = (one for one in self.records if one.card == card and one.question_digest == question_digest)
-        return next(found, None)
+        """The answer to the question: this card's, else another's that asked the same, a final one first and the worst of them.
+
+        A card that is moved or copied asks nothing new.
+        """
+        found = [one for one in self.records if one.question_digest == question_digest]
+        own = next((one for one in found if one.card == card), None)
+        return own or min(found, key=lambda one: (not one.final, one.outcome != "fail"), default=None)
 
     def with_record(self, record: Record) -> Memory:
         """The memory after a draw. Older questions stay: going back to one must not be a way to ask it again."""
         others = (one for one in self.records if (one.card, one.question_digest) != (record.card, record.question_digest))
         return Memory((record, *others)[:MAX_RECORDS])
+
+    def holds(self, record: Record) -> bool:
+        """Whether the record's card has a final answer to this question already."""
+        return any(one.final and (one.card, one.question_digest) == (record.card, record.question_digest) for one in self.records)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,18 @@ def _from_event(context: Context) -> Found:
 
 
 def _listed(context: Context, api: Reads | None, number: int | None) -> Found:
-    """A comment or a dispatch names a number only; it must be an open pull request of this repository."""
+    """A comment or a dispatch names a number only; it must be an open pull request of this repository.
+
+    A dispatch judges the commit of the ref it was started on: where that is not the pull request's head, the verdict is not its.
+    """
     if number is None:
         return Found(pull=None, notice=("The comment that started this run is not on a pull request; nothing is commented.",))
-    return _numbered(context, api, "event", number, lambda pull: _open_here(pull, context))
+
+    def fits(pull: object) -> bool:
+        elsewhere = context.kind == "workflow_dispatch" and payload.sha(pull, "head", "sha") != context.sha
+        return _open_here(pull, context) and not elsewhere
+
+    return _numbered(context, api, "event", number, fits)
 
 
 def _of_other_run(context: Context, api: Reads | None) -> Found:

@@ -81,6 +81,7 @@ def test_there_and_back_is_remembered(demo: Demo) -> None:
 def test_a_redraw_is_by_dispatch_and_counted(demo: Demo) -> None:
     refused = demo.step(env={"EVALACTION_REDRAW": "true"})
     assert refused.code == 2 and "workflow_dispatch" in refused.log
+    demo.repo.git("checkout", "--quiet", "topic")  # a dispatch runs on a branch, not on the merge
     forced = demo.step(
         "workflow_dispatch",
         {"inputs": {"pr-number": "7"}, "repository": {"full_name": "octo/demo", "default_branch": "main"}},
@@ -88,6 +89,7 @@ def test_a_redraw_is_by_dispatch_and_counted(demo: Demo) -> None:
     )
     assert forced.code == 0 and forced.outputs["reused"] == "false", forced.log
     assert "forced by a dispatch" in demo.comment()
+    demo.merge()
     assert demo.step().outputs["reused"] == "true"
 
 

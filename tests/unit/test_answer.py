@@ -127,8 +127,19 @@ def test_a_dispatch_without_a_pull_request_draws() -> None:
 
 def test_another_question_is_drawn() -> None:
     assert drawn(asked(Memory((record(),)), "c" * 64)) == Draw(attempt=1, why="first")
-    other = decide(QUESTION, card="other.yaml", event="pull_request", pull_request=True, memory=Memory((record(),)))
-    assert drawn(other).why == "first"
+
+
+def test_a_card_that_is_moved_or_copied_asks_nothing_new() -> None:
+    """Its own answer counts, else the worst that any card had to the question: copies are no further tries."""
+    copies = Memory((record("pass", card="a.yaml"), record("fail", card="b.yaml"), record("inconclusive", card="c.yaml")))
+
+    def answer(card: str) -> Draw | Reuse:
+        return decide(QUESTION, card=card, event="pull_request", pull_request=True, memory=copies)
+
+    moved, own = answer("moved.yaml"), answer("a.yaml")
+    assert isinstance(moved, Reuse) and moved.record.outcome == "fail"
+    assert isinstance(own, Reuse) and own.record.outcome == "pass"
+    assert drawn(answer("c.yaml")).attempt == 2
 
 
 def test_no_comment_to_read_is_drawn_and_said() -> None:

@@ -103,9 +103,8 @@ def test_skip_does_not_count_elsewhere_and_says_so(where: Context) -> None:
     assert "does not apply" not in str(on_missing_secrets("fail", where).sentence)
 
 
-@pytest.mark.parametrize("kind", ["pull_request_target", "issue_comment"])
-def test_where_secrets_are_only_the_bases_own_commit_is_run(kind: str) -> None:
-    where = context(kind, example("pull_request.opened"))
+def test_where_secrets_are_only_the_bases_own_commit_is_run() -> None:
+    where = context("pull_request_target", example("pull_request.opened"))
     check_event("run", where, SHA)
     modes: tuple[Mode, ...] = ("verify", "report")
     for mode in modes:
@@ -117,7 +116,15 @@ def test_where_secrets_are_only_the_bases_own_commit_is_run(kind: str) -> None:
 
 def test_without_a_known_commit_nothing_is_run_where_secrets_are() -> None:
     with pytest.raises(UsageError, match="unknown"):
-        check_event("run", context("issue_comment", {}, GITHUB_SHA=""), SHA)
+        check_event("run", context("pull_request_target", example("pull_request.opened"), GITHUB_SHA=""), SHA)
+
+
+def test_a_comment_starts_no_drawing() -> None:
+    """What is checked out then is the default branch, and the pull request's comment would show that one's verdict."""
+    where = context("issue_comment", example("issue_comment.issue"))
+    check_event("report", where, SHA)
+    with pytest.raises(UsageError, match="label or dispatch"):
+        check_event("run", where, SHA)
 
 
 def test_after_another_workflow_there_is_only_report() -> None:

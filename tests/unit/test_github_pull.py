@@ -212,10 +212,12 @@ def test_a_dispatch_names_its_pull_request_or_is_on_a_branch_that_has_one() -> N
     event = example("workflow_dispatch")
     on_branch = context("workflow_dispatch", event, GITHUB_REF="refs/heads/master", GITHUB_SHA=RUN_SHA)
     assert number_of(find_pull(on_branch, Lists([pull(5)]))) == 5
-    named = context("workflow_dispatch", {**event, "inputs": {"pr-number": "12"}})
+    named = context("workflow_dispatch", {**event, "inputs": {"pr-number": "12"}}, GITHUB_SHA=RUN_SHA)
     assert number_of(find_pull(named, Lists([pull(12), pull(5)]))) == 12
     assert number_of(find_pull(named, Lists([pull(12, state="closed")]))) is None
     assert number_of(find_pull(named, Lists([pull(12, base_repo="stranger/octo-repo")]))) is None
+    elsewhere = context("workflow_dispatch", {**event, "inputs": {"pr-number": "12"}}, GITHUB_SHA="c" * 40)
+    assert number_of(find_pull(elsewhere, Lists([pull(12)]))) is None  # another commit's verdict is not this one's
 
 
 def test_a_comment_on_a_pull_request() -> None:

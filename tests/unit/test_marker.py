@@ -198,7 +198,8 @@ def test_the_newest_answer_of_a_question_replaces_the_older_and_other_questions_
     memory = Memory((RECORD,)).with_record(other).with_record(newer)
     assert memory.records == (newer, other)
     assert memory.of("eval/card.yaml", "a" * 64) == newer
-    assert memory.of("other.yaml", "a" * 64) is None
+    assert memory.of("moved.yaml", "a" * 64) == newer  # a card that is moved or copied asks nothing new
+    assert memory.of("eval/card.yaml", "b" * 64) is None
 
 
 def test_a_memory_is_bounded() -> None:

@@ -86,6 +86,10 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
     path = prepared.frozen.card_path
     for warning in prepared.warnings:
         stage.log.warn(warning)
+    same = thread.answered(prepared.question_digest)
+    if same is not None:
+        sentence = f"Nothing was drawn: {same.card} asks the same question and was answered in this job."
+        return reused(Reuse(same, sentence), path=path, name=prepared.card.name)
     answer = decide(
         prepared.question_digest,
         card=path,
@@ -95,7 +99,7 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
         redraw=stage.settings.redraw,
     )
     if isinstance(answer, Reuse):
-        return reused(answer, name=prepared.card.name)
+        return reused(answer, path=path, name=prepared.card.name)
     said = _said(stage, prepared)
     pass_gates(prepared, setting.environ, setting.identity, rehearsal=False, ca_bundle=setting.ca_bundle)
     if answer.sentence:
@@ -113,11 +117,11 @@ def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     return compare(stage, prepared)
 
 
-def reused(answer: Reuse, *, name: str) -> Judged:
+def reused(answer: Reuse, *, path: str, name: str) -> Judged:
     record = answer.record
     outcome = Outcome(record.outcome)
     return Judged(
-        path=record.card,
+        path=path,
         outcome=outcome,
         document=shown_again(record, answer.sentence, name),
         outputs=dict(record.outputs) or {"outcome": record.outcome, "question-digest": record.question_digest},

@@ -122,7 +122,7 @@ def _answered(stage: Stage, received: Received, report: Report, thread: Thread, 
             memory=thread.memory,
         )
         if isinstance(answer, Reuse):
-            return replace(reused(answer, name=report.name), folder=received.folder)
+            return replace(reused(answer, path=path, name=report.name), folder=received.folder)
         said = ((answer.sentence,),) if answer.sentence else ()
         judged = judged_of(report, path=path, folder=received.folder, callouts=said)
         if verified:
@@ -139,7 +139,7 @@ def _earlier(received: Received, thread: Thread) -> Judged:
             "The drawing job left no rows and our comment holds no answer to its question; run it again.", code="artifact"
         )
     sentence = f"Nothing was drawn: this question was answered before, on {held.day} at commit {held.commit[:12]}."
-    return reused(Reuse(held, sentence), name=received.card)
+    return reused(Reuse(held, sentence), path=received.card, name=received.card)
 
 
 def _check_entries(source: Path) -> None:

@@ -13,6 +13,10 @@ from evalaction.method.canonical import digest
 FORMAT = "evalaction/cards/1"
 CARDS = "cards.json"
 COMMENT = "comment.md"
+OF_A_CARD = (
+    "outcome", "earned", "sign", "breaks", "first-pass", "stable-pass", "flip-rate", "reach", "contract", "check",
+    "question-digest", "exam-id", "card-sha256",
+)  # fmt: skip
 
 
 def rows_digest(folders: Mapping[str, Path]) -> str:
@@ -46,13 +50,18 @@ def write_cards(folder: Path, cards: Sequence[Judged], comment: str) -> None:
     write_whole(folder / COMMENT, comment.encode("utf-8", "replace"))
 
 
+def told(outputs: Mapping[str, str]) -> dict[str, str]:
+    """Those that describe a verdict and no other: what is read back from a comment must not name a path to upload."""
+    return {name: outputs[name] for name in OF_A_CARD if name in outputs}
+
+
 def outputs_of(cards: Sequence[Judged], *, folder: Path, comment_url: str | None, rows: str) -> dict[str, str]:
     """The outputs of `action.yml`: those of one card, or of the worst of several, whose own stand in `results-path`."""
     worst = cards[0]
     alone = len(cards) == 1 and worst.folder is not None and (worst.folder / "results.json").is_file()
     results = worst.folder / "results.json" if alone and worst.folder else folder / CARDS
     return {
-        **worst.outputs,
+        **told(worst.outputs),
         "outcome": worst.outcome.value,
         "reused": "true" if worst.reused else "false",
         "results-path": str(results),

@@ -63,9 +63,13 @@ def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: st
 def _comment(stage: Stage, cards: Sequence[Judged], thread: Thread | None, above: str, *, remember: bool) -> str | None:
     if thread is None or thread.pull is None or not stage.settings.comment:
         return None
-    hidden = thread.hidden(cards, remember=remember)
-    body = comment_of([card.document for card in cards], marker=marker(thread.key), first=above, tail=hidden.line)
-    if stage.log.redactor().leaks(body.encode("utf-8", "replace")):
+    documents = [card.document for card in cards]
+
+    def body(held: Sequence[str] = ()) -> str:
+        line = thread.hidden(cards, remember=remember, held=held).line
+        return comment_of(documents, marker=marker(thread.key), first=above, tail=line)
+
+    if stage.log.redactor().leaks(body().encode("utf-8", "replace")):
         stage.log.warn(("The comment would have held the value of a secret; it was not written.",), weight=60)
         return None
     return write(stage, thread, body)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 EVENT_BYTES = 64 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Stage:
     folder: Path
     """Where this job writes; in `report` mode beside the artifact, which is only read."""
     asked_number: int | None = None
-    """`judge-fork` by dispatch: the pull request."""
+    """`judge-fork`, which is `run` on a label or a dispatch: the pull request."""
     asked_sha: str | None = None
     asked_digest: str | None = None
     """`report`: the digest that the job which drew handed over."""
@@ -108,8 +110,8 @@ def open_stage(world: World, log: Log) -> Stage:
         event=event or {},
         log=log,
         folder=_folder(world, settings),
-        asked_number=_number(environ, context, event),
-        asked_sha=_sha(environ, context, event),
+        asked_number=_number(environ, settings, context, event),
+        asked_sha=_sha(environ, settings, context, event),
         asked_digest=_given(environ, "rows-digest", _DIGEST, "the output rows-digest of the job that drew"),
     )
 
@@ -143,21 +145,31 @@ def _given(environ: Mapping[str, str], name: str, form: re.Pattern[str], what: s
     return text
 
 
-def _number(environ: Mapping[str, str], context: Context, event: Mapping[str, Any] | None) -> int | None:
-    text = _given(environ, "pull-request", re.compile(r"[1-9][0-9]{0,17}"), "the number of an open pull request")
+def _number(environ: Mapping[str, str], settings: Settings, context: Context, event: Mapping[str, Any] | None) -> int | None:
+    text = _asked(environ, "pull-request", _NUMBER, "the number of an open pull request", settings.mode, context.kind)
     if text is None:
-        return context.pull_number if _is_label(context, event) else None
-    if context.kind != "workflow_dispatch":
-        raise UsageError("The input pull-request is for workflow_dispatch; on other events leave it empty.", code="input")
+        return context.pull_number if _is_label(settings, context, event) else None
     return int(text)
 
 
-def _sha(environ: Mapping[str, str], context: Context, event: Mapping[str, Any] | None) -> str | None:
-    text = _given(environ, "head-sha", re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?"), "the full SHA of the pull request's head")
-    if text is None and _is_label(context, event) and context.head:
+def _sha(environ: Mapping[str, str], settings: Settings, context: Context, event: Mapping[str, Any] | None) -> str | None:
+    text = _asked(environ, "head-sha", _SHA, "the full SHA of the pull request's head", settings.mode, context.kind)
+    if text is None and _is_label(settings, context, event) and context.head:
         return context.head.sha
     return text
 
 
-def _is_label(context: Context, event: Mapping[str, Any] | None) -> bool:
-    return context.kind == "pull_request_target" and payload.text(event or {}, "action") == "labeled"
+def _asked(environ: Mapping[str, str], name: str, form: re.Pattern[str], what: str, *where: str) -> str | None:
+    """What a dispatch asks for. In another mode, or elsewhere, it would be believed unchecked, and a status set for it."""
+    text = _given(environ, name, form, what)
+    if text is not None and where != ("run", "workflow_dispatch"):
+        raise UsageError(
+            f"The input {name} is for `mode: run` on workflow_dispatch; in other modes and on other events leave it empty.",
+            code="input",
+        )
+    return text
+
+
+def _is_label(settings: Settings, context: Context, event: Mapping[str, Any] | None) -> bool:
+    labeled = context.kind == "pull_request_target" and payload.text(event or {}, "action") == "labeled"
+    return labeled and settings.mode == "run"

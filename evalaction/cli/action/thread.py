@@ -18,7 +18,7 @@ from evalaction.github.shown import keep
 from evalaction.report.blocks import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalaction.cli.action.stage import Stage
     from evalaction.method.report import Report
@@ -42,11 +42,27 @@ class Thread:
     """The login our comment is written with; None: no comment can be written."""
     memory: Memory | Unread
 
-    def hidden(self, cards: Sequence[Judged], *, remember: bool) -> Hidden:
-        """The answers for the comment, this job's among them; without `remember` only the earlier ones."""
-        memory = self.memory if isinstance(self.memory, Memory) else Memory()
+    drawn: tuple[Record, ...] = ()
+    """What this job has answered so far."""
+
+    def answered(self, question_digest: str) -> Record | None:
+        """The answer that another card of this job has just had to the same question."""
+        return next((one for one in self.drawn if one.question_digest == question_digest), None)
+
+    def hidden(self, cards: Sequence[Judged], *, remember: bool, held: Sequence[str] = ()) -> Hidden:
+        """The answers for the comment, this job's among them; without `remember` only the earlier ones.
+
+        `held` is what stands in the comment now: a leg that has written since we read it keeps its answers, and of one question
+        that two runs drew at once the answer that was written first stays.
+        """
+        memory = known = self.memory if isinstance(self.memory, Memory) else Memory()
+        for body in held:
+            found = reveal(body, self.key)
+            for record in reversed(found.records if isinstance(found, Memory) else ()):
+                memory = memory.with_record(record)
         for card in reversed(cards):
-            if card.record is not None and remember:
+            raced = card.record is not None and memory.holds(card.record) and not known.holds(card.record)
+            if card.record is not None and remember and not raced:
                 memory = memory.with_record(card.record)
         return hide(memory, self.key)
 
@@ -80,8 +96,11 @@ def open_thread(stage: Stage) -> Thread:
     return Thread(pull=pull, key=key, me=me, memory=memory)
 
 
-def write(stage: Stage, thread: Thread, body: str) -> str | None:
-    """Create or update the comment; its address. None: there is none, and a warning says why."""
+def write(stage: Stage, thread: Thread, body: Callable[[Sequence[str]], str]) -> str | None:
+    """Create or update the comment; its address. None: there is none, and a warning says why.
+
+    `body` makes the text from those that our comment has at that moment.
+    """
     if thread.pull is None or thread.me is None or stage.api is None:
         return None
     context = stage.context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalaction.cli.action.early import tell_early
@@ -60,7 +61,11 @@ def _run(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
     from evalaction.cli.action.judge import judge
 
     assert thread is not None
-    return [judge(stage, path, thread) for path in _paths(stage)], ""
+    cards: list[Judged] = []
+    for path in _paths(stage):
+        drawn = tuple(card.record for card in cards if card.record is not None)
+        cards.append(judge(stage, path, replace(thread, drawn=drawn)))
+    return cards, ""
 
 
 def _refuse_event(stage: Stage) -> None:
