@@ -12,13 +12,16 @@ from typing import TypeAlias
 Json: TypeAlias = "bool | int | float | Decimal | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
+_scalar = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode  # made once: json.dumps makes an encoder each time
+
+
 def dumps(value: Json, *, sort_keys: bool = True) -> str:
     """The canonical text of a JSON value. Raises ValueError on NaN and infinities, TypeError on anything else.
 
     Without `sort_keys` the keys stay in their own order: models write the fields of a JSON Schema in the order they read them.
     """
     if value is None or isinstance(value, (bool, str)):
-        return json.dumps(value, ensure_ascii=False)
+        return _scalar(value)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Decimal):
@@ -26,10 +29,10 @@ def dumps(value: Json, *, sort_keys: bool = True) -> str:
             raise ValueError("NaN and infinities are not JSON")
         return str(value)
     if isinstance(value, float):
-        return json.dumps(value, allow_nan=False)
+        return _scalar(value)
     if isinstance(value, Mapping):
         keys = sorted(value) if sort_keys else value
-        pairs = (f"{json.dumps(key, ensure_ascii=False)}:{dumps(value[key], sort_keys=sort_keys)}" for key in keys)
+        pairs = (f"{_scalar(key)}:{dumps(value[key], sort_keys=sort_keys)}" for key in keys)
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return "[" + ",".join(dumps(one, sort_keys=sort_keys) for one in value) + "]"
