@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 from evalaction.endpoints.apis import api_of
@@ -71,7 +73,14 @@ def open_surface(
 
 
 def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """UTC, ISO 8601 with milliseconds and Z."""
+    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+    return f"{_second(seconds)}.{rest // 1_000_000:03}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def body_limit(call: Call) -> int:
