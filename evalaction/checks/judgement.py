@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evalaction.checks.wire import Answer
 from evalaction.method.records import Columns, Completion
@@ -26,14 +27,19 @@ def unreached(completion: Completion) -> Judgement:
 
 def of_answer(answer: Answer) -> Judgement:
     """Raises ValueError or TypeError for an answer that contradicts itself."""
-    columns = Columns(
-        reach=True,
-        contract=answer.contract_reason is None,
-        contract_reason=answer.contract_reason,
-        check=answer.passed,
-        check_reason=answer.check_reason,
-    )
+    columns = _columns(answer.contract_reason, answer.passed, answer.check_reason)
     return Judgement(columns=columns, text_sha256=answer.text_sha256, parsed_sha256=answer.parsed_sha256)
+
+
+@lru_cache(maxsize=64, typed=True)  # a run has a handful of answers over and over
+def _columns(contract_reason: str | None, passed: bool | None, check_reason: str | None) -> Columns:
+    return Columns(
+        reach=True,
+        contract=contract_reason is None,
+        contract_reason=contract_reason,
+        check=passed,
+        check_reason=check_reason,
+    )
 
 
 def contract_limit(detail: str, text_sha256: str | None, parsed_sha256: str | None) -> Judgement:
