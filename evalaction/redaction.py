@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from html.entities import html5
@@ -143,6 +143,13 @@ def _needles(name: str, secret: str) -> Iterator[_Needle]:
         yield _Needle.of(name, tuple({"+": "+-", "/": "/_"}.get(char, char) for char in core), wrapped=True)
 
 
+def _start_of(needles: Iterable[_Needle]) -> re.Pattern[str]:
+    """What stands in every text with a secret: the sign that begins a form or a gap, or a first character before its second."""
+    pairs = {(needle.text[0], needle.text[1] + "\r\n" * needle.wrapped) for needle in needles}
+    plain = [f"[{re.escape(first)}][{re.escape(second)}]" for first, second in sorted(pairs)]
+    return re.compile("|".join([*plain, rf"[%&+\\{_ZERO_WIDTH}]"]) if plain else "(?!)")
+
+
 class Redactor:
     """Knows the configured secrets (variable name to value) and never shows them.
 
@@ -154,6 +161,7 @@ class Redactor:
         known = [(name, value) for name, value in secrets.items() if len(value) >= MIN_LENGTH]
         known.sort(key=lambda pair: (-len(pair[1]), pair[0]))
         self._needles = tuple(needle for name, value in known for needle in _needles(name, value))
+        self._start = _start_of(self._needles)
         self._overlap = max((len(needle.text) for needle in self._needles), default=0) * _LONGEST_FORM
 
     def __repr__(self) -> str:
@@ -161,6 +169,8 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """The text with every secret replaced by `***`. Call it before the text is cut or encoded."""
+        if not self._start.search(text):
+            return text
         before = None
         while before != text:  # what stands left and right of a replaced secret may, put together, be another one
             before = text
