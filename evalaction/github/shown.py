@@ -5,11 +5,12 @@ What comes back is a document for the same renderers and encoders as any other; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from evalaction.github.hidden import SHOWN_LIMIT
 from evalaction.method.canonical import Json, encode
-from evalaction.method.records import Quoted
+from evalaction.method.records import Quoted, Sentence
 from evalaction.report.blocks import Block, Bullets, Document, Draws, Fragment, Link, Paragraph, Section, Table, Text
 
 _KEPT = ("breaks", "todo", "callouts", "columns", "draws", "halves")
@@ -28,6 +29,20 @@ def keep(document: Document, *, limit: int = SHOWN_LIMIT) -> Json:
         if len(encode(value)) <= limit:
             return value
     return None
+
+
+def keep_lines(lines: Sequence[Sentence]) -> list[Json]:
+    """Sentences as data, for another job to say."""
+    return [_text(line) for line in lines]
+
+
+def restore_lines(value: Json) -> tuple[Sentence, ...]:
+    """What `keep_lines` kept; nothing for anything else."""
+    try:
+        lines = [_restored_text(line) for line in _list(value)]
+    except (ValueError, TypeError, KeyError):
+        return ()
+    return tuple(tuple(part for part in line if isinstance(part, str | Quoted)) for line in lines)
 
 
 def restore(value: Json) -> Document | None:

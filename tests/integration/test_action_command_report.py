@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support import cards
 from support.action import NAME, NUMBER, Demo, Step, demo_at
+from support.command import gated
 from support.endpoint_server import answering
 from support.github_api import TOKEN
 
@@ -57,7 +58,7 @@ def test_a_split_job_reports_what_was_drawn(demo: Demo) -> None:
     asked = demo.model.count
     told = report(demo, artifact, step.outputs["rows-digest"])
     assert told.code == 0, told.log
-    assert told.outputs["check"] == "8/8" and told.outputs["rows-digest"] == step.outputs["rows-digest"]
+    assert told.outputs["check"] == "8/8"
     assert "✅" in demo.comment() and UNVERIFIED not in demo.comment() and demo.model.count == asked
     again = demo.step()  # the answer was remembered
     assert again.outputs["reused"] == "true" and demo.model.count == asked
@@ -88,6 +89,37 @@ def test_a_limit_lowered_in_the_manifest_is_refused(demo: Demo) -> None:
     assert '\\"min_stable_pass\\": 0.8' in text
     manifest.write_text(text.replace('\\"min_stable_pass\\": 0.8', '\\"min_stable_pass\\": 0.0'))
     assert report(demo, artifact, step.outputs["rows-digest"]).code == 4
+
+
+def test_what_the_drawing_job_found_out_is_said_where_its_digest_vouches_for_it(demo: Demo) -> None:
+    edited = gated(changes={"limits": {"min_stable_pass": 0.1}})
+    demo.change({"card.yaml": cards.text(edited)}, locked=True)
+    step, artifact = drawn(demo)
+    assert report(demo, artifact, step.outputs["rows-digest"]).code == 0
+    assert "question changes in this pull request" in demo.comment() and "(loosened)" in demo.comment()
+    value = json.loads((artifact / "cards.json").read_bytes())
+    value["cards"][0]["said"] = [["Approved by the maintainers."]]
+    (artifact / "cards.json").write_text(json.dumps(value))
+    assert report(demo, artifact, step.outputs["rows-digest"]).code == 4
+    assert after(demo, artifact).code == 0
+    assert "Approved" not in "".join(one.body for one in demo.comments())
+
+
+def test_a_refused_card_cannot_be_left_out(demo: Demo) -> None:
+    demo.change({"broken.yaml": b"protocol: evalaction/9\n"})
+    step, artifact = drawn(demo, EVALACTION_CARD="*.yaml")
+    value = json.loads((artifact / "cards.json").read_bytes())
+    value["cards"] = [card for card in value["cards"] if card["card"] != "broken.yaml"]
+    (artifact / "cards.json").write_text(json.dumps(value))
+    assert step.code == 2 and report(demo, artifact, step.outputs["rows-digest"]).code == 4
+
+
+def test_copies_of_a_card_are_reported_from_the_one_that_was_drawn(demo: Demo) -> None:
+    demo.change({"copy.yaml": (demo.root / "card.yaml").read_bytes()})
+    step, artifact = drawn(demo, EVALACTION_CARD="*.yaml")
+    told = report(demo, artifact, step.outputs["rows-digest"])
+    assert (step.code, told.code, demo.model.count) == (0, 0, 8), told.log
+    assert [card["outputs"]["check"] for card in told.cards()] == ["8/8", "8/8"]
 
 
 def test_a_forks_own_run_is_said_not_to_be_verified(demo: Demo) -> None:

@@ -88,6 +88,7 @@ def test_a_merge_queue(stand_in: StandIn) -> None:
 
 def test_a_dispatch_by_number(stand_in: StandIn) -> None:
     event = {**example("workflow_dispatch"), "inputs": {"pr-number": "7"}}
+    stand_in.hub.add_pull(NAME, 7, head_sha=SHA)
     where = context("workflow_dispatch", event, repository=NAME, GITHUB_SHA=SHA)
     assert number(stand_in, where) == 7
     assert stand_in.count() == 1

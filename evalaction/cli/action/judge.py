@@ -102,8 +102,6 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
         return reused(answer, path=path, name=prepared.card.name)
     said = _said(stage, prepared)
     pass_gates(prepared, setting.environ, setting.identity, rehearsal=False, ca_bundle=setting.ca_bundle)
-    if answer.sentence:
-        said = ((answer.sentence,), *said)
     return _drawn(stage, prepared, setting, answer, said)
 
 
@@ -142,10 +140,11 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     drawn, report = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
     refuse_interrupted(drawn, str(setting.folder))
     path = prepared.frozen.card_path
-    judged = judged_of(report, path=path, folder=setting.folder, callouts=said)
+    told = ((answer.sentence,), *said) if answer.sentence else said
+    judged = judged_of(report, path=path, folder=setting.folder, callouts=told)
     sealed = drawn.ended in {"complete", "unreachable"}
     record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
-    return replace(judged, record=record)
+    return replace(judged, record=record, said=said)
 
 
 def _base(stage: Stage, own: str | None) -> str | None:

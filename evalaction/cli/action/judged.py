@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evalaction.errors import Outcome
 from evalaction.github.hidden import Record
+from evalaction.method.records import Sentence
 from evalaction.method.report import Report
 from evalaction.report.blocks import Document
 
@@ -29,5 +30,7 @@ class Judged:
     reused: bool = False
     skipped: bool = False
     """Secrets are withheld and the workflow says `skip`: it does not fail the job."""
+    said: tuple[Sentence, ...] = ()
+    """What a job that reports this run must say too, and cannot know: that the question changes, for one."""
     place: tuple[str, int | None] | None = None
     """File and line of a mistake in what the user wrote."""

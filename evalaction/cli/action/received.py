@@ -23,6 +23,8 @@ from evalaction.engine.manifest import REFUSAL_FORMAT
 from evalaction.errors import EvalactionError, Outcome, UnregisteredError, UsageError
 from evalaction.github.answer import Reuse, decide
 from evalaction.github.hidden import Memory
+from evalaction.github.shown import restore_lines
+from evalaction.method.canonical import sha256
 from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import Sentence
 
@@ -56,6 +58,8 @@ class Received:
     question_digest: str | None
     refused: Outcome | None = None
     """The drawing job says that it refused the card before it could be read."""
+    said: tuple[Sentence, ...] = ()
+    """What the drawing job found out beside the run; shown only where its digest vouches for it."""
 
 
 def receive(stage: Stage) -> tuple[tuple[Received, ...], bool]:
@@ -67,8 +71,9 @@ def receive(stage: Stage) -> tuple[tuple[Received, ...], bool]:
         raise UsageError("mode: report needs the input run-dir, the folder of the downloaded artifact.", code="run_dir")
     source = stage.world.cwd / stage.settings.run_dir
     _check_entries(source)
-    cards = tuple(_cards(stage, source))
-    found = rows_digest({card.folder.name: card.folder for card in cards if card.folder})
+    listed = _read(source / CARDS, CARDS)
+    cards = tuple(_cards(stage, source, listed))
+    found = rows_digest(sha256(listed), {card.folder.name: card.folder for card in cards if card.folder})
     if stage.asked_digest is not None and found != stage.asked_digest:
         raise UnregisteredError(
             "The rows of the artifact are not those that the drawing job handed over; nothing of them is shown. Run it again.",
@@ -124,6 +129,7 @@ def _answered(stage: Stage, received: Received, report: Report, thread: Thread, 
         if isinstance(answer, Reuse):
             return replace(reused(answer, path=path, name=report.name), folder=received.folder)
         said = ((answer.sentence,),) if answer.sentence else ()
+        said += received.said if verified else ()
         judged = judged_of(report, path=path, folder=received.folder, callouts=said)
         if verified:
             sealed = report.provenance.rows_sha256 is not None
@@ -133,7 +139,10 @@ def _answered(stage: Stage, received: Received, report: Report, thread: Thread, 
 
 def _earlier(received: Received, thread: Thread) -> Judged:
     """The drawing job answered from our comment; so do we, and not from what it says."""
-    held = thread.memory.of(received.card, received.question_digest or "") if isinstance(thread.memory, Memory) else None
+    question = received.question_digest or ""
+    held = thread.answered(question)
+    if held is None and isinstance(thread.memory, Memory):
+        held = thread.memory.of(received.card, question)
     if held is None or not held.final:
         raise UsageError(
             "The drawing job left no rows and our comment holds no answer to its question; run it again.", code="artifact"
@@ -170,9 +179,9 @@ def _walk(folder: Path, *, depth: int) -> Iterator[os.DirEntry[str]]:
                 yield from _walk(Path(entry.path), depth=depth + 1)
 
 
-def _cards(stage: Stage, source: Path) -> Iterator[Received]:
+def _cards(stage: Stage, source: Path, data: bytes) -> Iterator[Received]:
     try:
-        listed = loads(_read(source / CARDS, CARDS).decode())
+        listed = loads(data.decode())
     except (ValueError, RecursionError):
         raise _odd(f"its {CARDS} is not strict JSON") from None
     cards = listed.get("cards") if isinstance(listed, dict) and listed.get("format") == FORMAT else None
@@ -187,7 +196,9 @@ def _cards(stage: Stage, source: Path) -> Iterator[Received]:
         seen.add(path)
         question = held if isinstance(held, str) and _DIGEST.fullmatch(held) else None
         folder = None if name is None else _copied(stage, source, name)
-        yield Received(card=path, folder=folder, question_digest=question, refused=_refusal(entry.get("outcome"), folder))
+        outcome = _refusal(entry.get("outcome"), folder)
+        said = restore_lines(entry.get("said", []))
+        yield Received(card=path, folder=folder, question_digest=question, refused=outcome, said=said)
 
 
 def _refusal(outcome: object, folder: Path | None) -> Outcome | None:

@@ -1,4 +1,4 @@
-"""Files and outputs of a job: `cards.json` lists every card, `rows-digest` binds what was drawn."""
+"""Files and outputs of a job: `cards.json` lists every card, `rows-digest` binds the list and what was drawn."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evalaction.cli.action.judged import Judged
 from evalaction.engine.folder import MANIFEST, ROWS, create, file_sha256, write_whole
+from evalaction.github.shown import keep_lines
 from evalaction.method.canonical import digest
 
 FORMAT = "evalaction/cards/1"
@@ -19,9 +20,16 @@ OF_A_CARD = (
 )  # fmt: skip
 
 
-def rows_digest(folders: Mapping[str, Path]) -> str:
-    """64 hex digits over the manifest and the rows of every card's folder, by the folder's name."""
-    return digest([[name, _sha256(folder / MANIFEST), _sha256(folder / ROWS)] for name, folder in sorted(folders.items())])
+def rows_digest(listed: str | None, folders: Mapping[str, Path]) -> str:
+    """64 hex digits over `cards.json`, whose sha256 is `listed`, and manifest and rows of every card's folder, by its name."""
+    return digest(
+        [listed, [[name, _sha256(folder / MANIFEST), _sha256(folder / ROWS)] for name, folder in sorted(folders.items())]]
+    )
+
+
+def digest_of(folder: Path, cards: Sequence[Judged]) -> str:
+    """The digest of what this job left in its folder."""
+    return rows_digest(_sha256(folder / CARDS), folders_of(cards))
 
 
 def _sha256(path: Path) -> str | None:
@@ -43,6 +51,7 @@ def write_cards(folder: Path, cards: Sequence[Judged], comment: str) -> None:
             "reused": card.reused,
             "question_digest": card.question_digest,
             "outputs": dict(card.outputs),
+            "said": keep_lines(card.said),
         }
         for card in cards
     ]

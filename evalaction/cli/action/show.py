@@ -12,7 +12,7 @@ from evalaction.cli.action.annotations import annotations_of
 from evalaction.cli.action.early import append
 from evalaction.cli.action.judge import provenance
 from evalaction.cli.action.judged import Judged
-from evalaction.cli.action.results import folders_of, outputs_of, rows_digest, write_cards
+from evalaction.cli.action.results import digest_of, outputs_of, write_cards
 from evalaction.cli.action.status import set_status
 from evalaction.cli.action.thread import Thread, write
 from evalaction.errors import EvalactionError, UsageError
@@ -51,7 +51,7 @@ def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: st
     _summary(stage, cards, first)
     _log(stage, cards)
     stage.log.annotations += annotations_of(cards, stage.settings.fail_on)
-    found = outputs_of(cards, folder=stage.folder, comment_url=url, rows=rows_digest(folders_of(cards)))
+    found = outputs_of(cards, folder=stage.folder, comment_url=url, rows=digest_of(stage.folder, cards))
     addition = output_file(found, stage.log.secrets)
     for warning in addition.warnings:
         stage.log.warn(warning)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from evalaction.cli.action.early import tell_early
 from evalaction.cli.action.judged import Judged
@@ -13,13 +14,15 @@ from evalaction.errors import EvalactionError, Interrupted, UsageError
 from evalaction.github import decisions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalaction.cli.action.thread import Thread
     from evalaction.cli.parser import Options
     from evalaction.cli.world import World
 
     Mode = Callable[[Stage, Thread | None], tuple[list[Judged], str]]
+
+T = TypeVar("T")
 
 
 def run(options: Options, world: World) -> int:  # noqa: ARG001  the action's inputs are variables
@@ -61,11 +64,15 @@ def _run(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
     from evalaction.cli.action.judge import judge
 
     assert thread is not None
-    cards: list[Judged] = []
-    for path in _paths(stage):
-        drawn = tuple(card.record for card in cards if card.record is not None)
-        cards.append(judge(stage, path, replace(thread, drawn=drawn)))
-    return cards, ""
+    return _in_turn(thread, _paths(stage), partial(judge, stage)), ""
+
+
+def _in_turn(thread: Thread, cards: Iterable[T], judged: Callable[[T, Thread], Judged]) -> list[Judged]:
+    """One card after another, each knowing what those before it were answered."""
+    found: list[Judged] = []
+    for card in cards:
+        found.append(judged(card, replace(thread, drawn=tuple(one.record for one in found if one.record is not None))))
+    return found
 
 
 def _refuse_event(stage: Stage) -> None:
@@ -99,7 +106,7 @@ def _received(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
 
     assert thread is not None
     cards, sure = receive(stage)
-    return [judge_received(stage, card, thread, verified=sure) for card in cards], "" if sure else UNVERIFIED
+    return _in_turn(thread, cards, partial(judge_received, stage, verified=sure)), "" if sure else UNVERIFIED
 
 
 _MODES: dict[str, Mode] = {
