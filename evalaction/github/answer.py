@@ -6,10 +6,12 @@ again, counted. Only a dispatch may force a redraw, and that is counted too. A s
 What the ways to ask again until the answer pleases do:
 
 - a re-run, an empty commit, an amended message, a card whose YAML is reordered: the digest is the same, so the answer is too;
+- a card that is moved, or copied: the question is the same, whatever its path;
 - changing the question and changing it back: earlier questions are remembered;
 - deleting the comment, or the hidden line in it: draws again, and the report says that no earlier answer could be read.
 
-Whoever may edit or delete the comments of others in the repository can undo this; the digest guards against damage, not them.
+Whoever may edit or delete the comments of others in the repository can undo this, and so can a workflow that posts a stranger's
+text with the same token: the digest guards against damage, not them.
 """
 
 from __future__ import annotations
