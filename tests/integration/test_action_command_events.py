@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.action import NAME, NUMBER, Demo, demo_at
+from support.endpoint_server import answering
 from support.repos import Repo
 
 PROMPT = {"prompt.md": b"Be very brief.\n"}
@@ -28,20 +29,40 @@ def test_a_schedule_draws_each_time_and_comments_nowhere(demo: Demo) -> None:
     assert demo.comments() == [] and "✅" in step.summary
 
 
-def test_a_merge_queue_draws_and_tells_its_pull_request(demo: Demo) -> None:
+@pytest.mark.parametrize("event", ["merge_group", "push"])
+def test_a_merge_queue_is_answered_by_the_status_alone(demo: Demo, event: str) -> None:
+    """What is judged there may be several pull requests together: their comments stay what they are."""
     demo.step()
+    before = demo.comment()
+    demo.model.behaviour = answering(lambda _: "no")
     group = {"base_sha": demo.base, "base_ref": "refs/heads/main", "head_sha": demo.merged}
     ref = f"refs/heads/gh-readonly-queue/main/pr-{NUMBER}-{demo.base}"
-    step = demo.step("merge_group", {**HERE, "merge_group": group}, env={"GITHUB_REF": ref})
-    assert step.code == 0 and demo.model.count == 16, step.log
-    assert len(demo.comments()) == 1
+    payload = {**HERE, "merge_group": group, "before": demo.base, "forced": False}
+    step = demo.step(event, payload, env={"GITHUB_REF": ref})
+    assert step.code == 1 and demo.model.count == 16 and step.outputs["comment-url"] == "", step.log
+    assert demo.comment() == before
     assert demo.step().outputs["reused"] == "true"  # its draw took no answer away
 
 
-def test_a_push_draws(demo: Demo) -> None:
+def test_a_push_draws_and_comments_on_no_pull_request(demo: Demo) -> None:
     payload = {**HERE, "before": demo.base, "forced": False}
     step = demo.step("push", payload, env={"GITHUB_REF": "refs/heads/main"})
-    assert step.code == 0 and demo.model.count == 8, step.log
+    assert step.code == 0 and demo.model.count == 8 and demo.comments() == [], step.log
+
+
+def test_a_schedule_has_a_payload_of_its_cron_line_alone(demo: Demo) -> None:
+    step = demo.step("schedule", {"schedule": "17 3 * * *"}, env={"GITHUB_REF": "refs/heads/main"})
+    assert step.code == 0 and demo.model.count == 8 and demo.comments() == []
+
+
+def test_a_summary_that_is_nearly_full_keeps_within_its_bytes(demo: Demo) -> None:
+    environ = demo.environ("pull_request", demo.pull())
+    Path(environ["GITHUB_STEP_SUMMARY"]).write_bytes("é".encode() * 499_900)
+    process = demo.start(environ)
+    out, _ = process.communicate(timeout=60)
+    step = demo.read(process.returncode, out.decode(), environ)
+    assert step.code == 0 and len(step.summary.encode()) <= 1_000_000
+    assert any("Job summary" in line for line in step.annotations()) and "✅" in demo.comment()
 
 
 def test_an_enterprise_server_has_its_own_addresses(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from evalaction.github.answer import NEVER_WRITTEN, Draw
 from evalaction.github.comment import author_of, find, upsert
 from evalaction.github.hidden import Hidden, Memory, Record, Unread, hide, reveal
 from evalaction.github.marker import key_of
-from evalaction.github.pull import Pull, find_pull
+from evalaction.github.pull import Pull, find_pull, queued
 from evalaction.github.replies import Refused
 from evalaction.github.shown import keep
 from evalaction.report.blocks import Document
@@ -71,6 +71,9 @@ def open_thread(stage: Stage) -> Thread:
     """Find the pull request and read our comment there."""
     context, settings = stage.context, stage.settings
     key = key_of(context.workflow or "", settings.comment_key)
+    if context.kind == "merge_group" or queued(context.ref):
+        stage.log.say(("The answer to a merge queue is the status of this job; nothing is commented.",))
+        return Thread(pull=None, key=key, me=None, memory=NEVER_WRITTEN)
     if stage.asked_number is not None and stage.asked_sha is not None:  # checked against GitHub by `fork`
         pull: Pull | None = Pull(number=stage.asked_number, head=context.head, source="event")
     else:
