@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.action import Demo, demo_at
-from support.endpoint_server import answering
+from support.command import right
+from support.endpoint_server import answering, fault
 
 from evalaction.registration.lock import lock
 
@@ -106,3 +107,21 @@ def test_two_cards_have_their_own_answers(demo: Demo) -> None:
     assert [(card["card"], card["reused"]) for card in step.cards()] == [("card.yaml", True), ("second.yaml", False)], step.log
     assert demo.model.count == asked + 4 and step.outputs["outcome"] == "fail"
     assert demo.step(env={"EVALACTION_CARD": "*.yaml"}).outputs["reused"] == "true" and demo.model.count == asked + 4
+
+
+def test_inconclusive_is_drawn_again_counted_and_ends_with_the_first_verdict(tmp_path: Path) -> None:
+    with demo_at(tmp_path) as demo:
+        lost = answering(right)
+        demo.model.behaviour = lambda received: fault("reset") if received.number % 2 else lost(received)
+        demo.change({"prompt.md": b"Be very brief.\n"})
+        for attempt in (1, 2):
+            step = demo.step()
+            assert step.code == 5 and step.outputs["outcome"] == "inconclusive" and step.outputs["reused"] == "false", step.log
+            assert f"Attempt {attempt} at" in demo.comment() or attempt == 1
+        demo.model.behaviour = answering(lambda _: "no")
+        assert demo.step().code == 1 and "Attempt 3 at this question" in demo.comment()
+        asked = demo.model.count
+        demo.model.behaviour = lost
+        for _ in range(2):  # the answer is still known after it was shown again
+            assert demo.step().code == 1 and demo.model.count == asked
+        assert "attempt 3" in demo.comment()

@@ -189,6 +189,20 @@ def test_a_refusal_is_reported_as_one(demo: Demo) -> None:
     assert told.code == 4 and "refused this card" in demo.comment()
 
 
+def test_missing_secrets_stay_not_run_in_the_job_that_reports(demo: Demo) -> None:
+    step, artifact = drawn(demo, EVAL_KEY=None, EVALACTION_FAIL_ON="none")
+    assert step.code == 0 and step.outputs["outcome"] == "not_run"
+    told = report(demo, artifact, step.outputs["rows-digest"])
+    assert told.code == 6 and told.outputs["outcome"] == "not_run" and "NOT RUN" in demo.comment()
+    assert "✅" not in demo.comment() + told.summary
+
+
+def test_without_the_digest_the_verdict_is_said_not_to_be_verified_and_not_remembered(demo: Demo) -> None:
+    _, artifact = drawn(demo)
+    assert report(demo, artifact).code == 0 and UNVERIFIED in demo.comment()
+    assert demo.step().outputs["reused"] == "false"
+
+
 def folder(artifact: Path) -> Path:
     return next(path for path in artifact.iterdir() if path.is_dir())
 

@@ -21,6 +21,7 @@ from evalaction.github.files import output_file, summary_file
 from evalaction.github.marker import marker
 from evalaction.method.records import Quoted
 from evalaction.method.telling.summary import refusal_report
+from evalaction.method.telling.words import count
 from evalaction.report.layout import document
 from evalaction.report.markdown import comment_of, summary_of
 from evalaction.report.outputs import outputs
@@ -69,6 +70,8 @@ def _comment(stage: Stage, cards: Sequence[Judged], thread: Thread | None, above
         line = thread.hidden(cards, remember=remember, held=held).line
         return comment_of(documents, marker=marker(thread.key), first=above, tail=line)
 
+    if forgotten := thread.hidden(cards, remember=remember).forgotten:
+        stage.log.warn((f"The comment has no room for the {count(forgotten, 'oldest answer')}; they would be drawn again.",))
     if stage.log.redactor().leaks(body().encode("utf-8", "replace")):
         stage.log.warn(("The comment would have held the value of a secret; it was not written.",), weight=60)
         return None
