@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import cards
 from support.action import FORK, NAME, NUMBER, Demo, demo_at
-from support.command import KEY, gated, right
+from support.command import KEY, gated, paired, right
 from support.endpoint_server import answering
 from support.github_api import BOT
 from support.github_faults import Fault, Kind
@@ -283,3 +283,30 @@ def test_a_link_in_the_runners_folder_is_not_written_through(demo: Demo) -> None
     step = demo.step(env={"EVALACTION_RUN_DIR": str(demo.temp / "fresh" / ".." / "fresh")})
     assert step.code == 0 and list(outside.iterdir()) == []
     assert json.loads((demo.temp / "fresh" / "cards.json").read_bytes())["cards"][0]["outcome"] == "pass"
+
+
+def test_a_secret_that_only_base_holds_is_in_no_file(tmp_path: Path) -> None:
+    """It would come in with the sentence about what changes in the question."""
+    word = "freeze-me-before-running"
+    with demo_at(tmp_path, paired()) as demo:
+        demo.change({"card.yaml": cards.text(paired(changes={"sign": {"claim": "none", "seed": "another-seed"}}))}, locked=True)
+        step = demo.step_with_key(word)
+        assert step.code == 3 and step.outputs["breaks"] == "secret_found" and word not in demo.comment() + step.summary
+        for path in step.run_dir.rglob("*"):
+            assert not path.is_file() or word.encode() not in path.read_bytes(), path
+
+
+def test_answers_that_have_no_room_are_said_to_be_forgotten(demo: Demo) -> None:
+    """Many questions push the first one out: that is a way to ask it again, and the job says so."""
+    demo.step()
+    held = reveal(demo.comment(), KEY_OF_OURS)
+    assert isinstance(held, Memory)
+    fields = {name: getattr(held.records[0], name) for name in Record.__slots__}
+    many = (Record(**{**fields, "question_digest": f"{number:064x}", "shown": None, "outputs": {}}) for number in range(90))
+    (comment,) = demo.comments()
+    comment.body = f"{marker(KEY_OF_OURS)}\n{hide(Memory(tuple(many)), KEY_OF_OURS).line}"
+    step = demo.step()
+    assert step.code == 0 and any("no room for" in line for line in step.annotations())
+    kept = reveal(demo.comment(), KEY_OF_OURS)
+    assert isinstance(kept, Memory) and kept.records[0].question_digest == held.records[0].question_digest
+    assert len(demo.comment()) <= 60_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,6 +20,7 @@ from evalaction.errors import EvalactionError, UsageError
 from evalaction.github.decisions import exit_code
 from evalaction.github.files import output_file, summary_file
 from evalaction.github.marker import marker
+from evalaction.github.shown import keep_lines
 from evalaction.method.records import Quoted
 from evalaction.method.telling.summary import refusal_report
 from evalaction.method.telling.words import count
@@ -79,7 +81,12 @@ def _comment(stage: Stage, cards: Sequence[Judged], thread: Thread | None, above
 
 
 def _texts(cards: Sequence[Judged]) -> list[str]:
-    return [text for card in cards for text in (summary_of(card.document), *card.outputs.values())]
+    """What is shown, and what is kept of it uncut."""
+    return [
+        text
+        for card in cards
+        for text in (summary_of(card.document), json.dumps(keep_lines(card.said), ensure_ascii=False), *card.outputs.values())
+    ]
 
 
 def _leaked(stage: Stage, card: Judged, names: Sequence[str]) -> Judged:
@@ -90,8 +97,9 @@ def _leaked(stage: Stage, card: Judged, names: Sequence[str]) -> Judged:
     )
     report = refusal_report(error, name="evalaction", provenance=provenance(stage, card.path))
     return replace(
-        card, outcome=error.outcome, document=document(report), outputs=outputs(report), report=report, folder=None, record=None
-    )
+        card, outcome=error.outcome, document=document(report), outputs=outputs(report), report=report, folder=None, record=None,
+        said=(),
+    )  # fmt: skip
 
 
 def _summary(stage: Stage, cards: Sequence[Judged], above: str) -> None:
