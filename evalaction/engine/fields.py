@@ -35,6 +35,13 @@ class Fields:
             raise self._wrong(key, "64 lower-case hex digits")
         return held
 
+    def word(self, key: str) -> str:
+        """A code: lower-case letters, digits and `_`."""
+        value = self.text(key)
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", value, re.ASCII):
+            raise self._wrong(key, "a code of lower-case letters")
+        return value
+
     def one_of(self, key: str, allowed: Sequence[str]) -> str:
         held = self.text(key)
         if held not in allowed:

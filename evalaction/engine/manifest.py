@@ -187,6 +187,10 @@ def _arm_from_json(part: Fields) -> ArmRecord:
     return arm
 
 
+# Before a draw nothing is judged: a manifest that says so of itself is not believed.
+_REFUSALS = tuple(outcome.value for outcome in Outcome if outcome.exit_code > 1)
+
+
 def _ended_to_json(ended: Ended | None) -> Json:
     if ended is None:
         return None
@@ -197,8 +201,8 @@ def _ended_from_json(part: Fields | None) -> Ended | None:
     if part is None:
         return None
     ended = Ended(
-        outcome=Outcome(part.one_of("outcome", [outcome.value for outcome in Outcome])),
-        code=part.text("code"),
+        outcome=Outcome(part.one_of("outcome", _REFUSALS)),
+        code=part.word("code"),
         sentence=part.text("sentence"),
     )
     part.nothing_else()

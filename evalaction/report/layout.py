@@ -29,6 +29,7 @@ _MARKS = {
 }
 _NOT_A_RESULT = {"NOT RUN", "SYNTHETIC", "REHEARSAL"}
 _METRICS = {"first": "first draw", "mean": "all draws", "stable": "stable pass"}
+_VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}((a|b|rc|\.dev|\.post)\d{1,4})?", re.ASCII)
 _RUN_URL = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?(/[A-Za-z0-9_.-]+)+", re.ASCII)
 
 
@@ -142,7 +143,11 @@ def _footer(report: Report) -> tuple[Text, ...]:
     for label, pairs in (("runner", source.runner), ("inputs", source.inputs), ("record", source.record)):
         if pairs:
             parts.append(_listed(f"{label} ", [f"{key}={value}" for key, value in pairs.items()]))
-    parts.append((f"evalaction {source.tool_version}",))
+    parts.append(
+        (f"evalaction {source.tool_version}",)
+        if _VERSION.fullmatch(source.tool_version)
+        else _named("evalaction", source.tool_version)
+    )
     if source.run_url:
         known = _RUN_URL.fullmatch(source.run_url)
         parts.append((Link("run and artifact", source.run_url),) if known else _named("run", source.run_url))
