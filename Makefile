@@ -9,6 +9,8 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev check
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered
+	@$(BIN)/python -m coverage report --include='evalaction/method/*' --fail-under=100 --format=total >/dev/null || \
+		{ echo 'evalaction/method is not covered wholly: every branch of it needs a test'; exit 1; }
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
