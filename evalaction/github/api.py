@@ -57,6 +57,7 @@ class SystemClock:
 class Api:
     """GitHub's REST API at `base_url` (GITHUB_API_URL).
 
+    `graphql_url` (GITHUB_GRAPHQL_URL) counts only on the same origin; it says whom an app's token belongs to.
     `environ` names proxies and certificates, `ca_bundle` a file of PEM certificates; `transport` replaces the network.
     Raises UsageError for an address or token that cannot be used.
     """
@@ -66,6 +67,7 @@ class Api:
         base_url: str,
         token: str,
         *,
+        graphql_url: str | None = None,
         transport: httpx.BaseTransport | None = None,
         clock: Clock | None = None,
         environ: Mapping[str, str] | None = None,
@@ -87,6 +89,7 @@ class Api:
             "User-Agent": f"evalaction/{__version__}",
             "X-GitHub-Api-Version": "2022-11-28",
         }
+        self._graphql_url = graphql_url
         self._wire = Wire(
             base_url, headers=headers, environ=environ or {}, ca_bundle=ca_bundle, transport=transport, timeout_s=timeout_s
         )
@@ -113,6 +116,17 @@ class Api:
         """
         reply = self._settled(method, self._url(path, params), body)
         return self._value(reply, doing, needs)
+
+    def viewer(self) -> str | None:
+        """The login that the token writes as, from GraphQL, which tells it to apps too; None where it does not say."""
+        if self._graphql_url is None or not self._wire.own(self._graphql_url):
+            return None
+        reply = self._wire.send("POST", self._graphql_url, {"query": "query { viewer { login } }"})
+        answer = self._value(reply, "say whom the token belongs to", ())
+        value = answer.data if isinstance(answer, Ok) else None
+        for name in ("data", "viewer", "login"):
+            value = value.get(name) if isinstance(value, dict) else None
+        return value if isinstance(value, str) and value else None
 
     def pages(
         self, path: str, *, doing: str, params: Mapping[str, str | int] | None = None, needs: tuple[str, ...] = ()

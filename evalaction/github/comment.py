@@ -69,10 +69,10 @@ class _Place:
 
 
 def author_of(api: Api) -> Ok[str] | Refused:
-    """The login that the token writes as: `/user`, which the token of a workflow may not read."""
+    """The login that the token writes as: `/user`, which tokens of apps may not read, GitHub Actions' own among them."""
     answer = api.request("GET", "/user", doing="say whom the token belongs to")
     if isinstance(answer, Refused):
-        return Ok(ACTIONS_LOGIN) if answer.status == 403 and answer.kind == "permission" else answer
+        return Ok(api.viewer() or ACTIONS_LOGIN) if answer.status == 403 and answer.kind == "permission" else answer
     login = answer.data.get("login") if isinstance(answer.data, dict) else None
     if isinstance(login, str) and login:
         return Ok(login)

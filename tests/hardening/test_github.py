@@ -15,7 +15,7 @@ from support import cards
 from support.action import FORK, NAME, NUMBER, Demo, demo_at
 from support.command import KEY, gated, paired, right
 from support.endpoint_server import answering
-from support.github_api import BOT
+from support.github_api import BOT, TOKEN
 from support.github_faults import Fault, Kind
 
 from evalaction.github.hidden import Memory, Record, hide, reveal
@@ -310,3 +310,16 @@ def test_answers_that_have_no_room_are_said_to_be_forgotten(demo: Demo) -> None:
     kept = reveal(demo.comment(), KEY_OF_OURS)
     assert isinstance(kept, Memory) and kept.records[0].question_digest == held.records[0].question_digest
     assert len(demo.comment()) <= 60_000
+
+
+def test_the_token_of_another_app_finds_its_own_answer(demo: Demo) -> None:
+    """`/user` is closed to it: without another way to its name each push would be drawn again."""
+    demo.github.hub.accounts[TOKEN] = "company-app[bot]"
+    demo.model.behaviour = answering(lambda _: "no")
+    assert demo.step().code == 1
+    asked = demo.model.count
+    demo.model.behaviour = answering(right)
+    step = demo.step()
+    assert step.code == 1 and step.outputs["reused"] == "true" and demo.model.count == asked
+    (one,) = demo.github.hub.repository(NAME).comments.values()
+    assert one.login == "company-app[bot]"

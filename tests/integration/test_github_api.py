@@ -375,6 +375,18 @@ def test_names_that_are_no_repository(name: str) -> None:
     assert repo_path(name) is None
 
 
+def test_an_app_is_asked_for_its_name_on_our_own_origin_alone(hub: StandIn, connect: Callable[..., Api]) -> None:
+    hub.hub.accounts[TOKEN] = "company-app[bot]"
+    for address, login in [
+        (f"{hub.base}/graphql", "company-app[bot]"),
+        (f"http://localhost:{hub.port}/graphql", BOT),
+        ("https://api.github.com/graphql", BOT),
+        (f"{hub.base}/_control/nothing", BOT),
+        (None, BOT),
+    ]:
+        assert author_of(connect(graphql_url=address)) == Ok(login), address
+
+
 def test_git_objects_are_written_and_read_through_the_api(hub: StandIn, connect: Callable[..., Api]) -> None:
     """The stand-in keeps git's own digests, and its answers fit the description."""
     api, root = connect(), "/repos/octo/demo"

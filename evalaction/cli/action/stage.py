@@ -78,6 +78,7 @@ class Stage:
         return Api(
             self.context.api_url,
             self.settings.github_token,
+            graphql_url=self.context.graphql_url,
             environ=self.world.environ,
             ca_bundle=self.settings.ca_bundle,
         )
