@@ -123,6 +123,12 @@ def test_a_failed_judgement_sets_a_failed_status(forked: Forked) -> None:
     assert forked.labeled().code == 1 and forked.objects.statuses[0]["state"] == "failure"
 
 
+def test_what_was_not_judged_is_no_green_status_whatever_fail_on_says(forked: Forked) -> None:
+    step = forked.demo.step("pull_request_target", target(forked.demo), env={**NO_SECRETS, "EVALACTION_FAIL_ON": "none"})
+    assert step.code == 0 and step.outputs["outcome"] == "not_run", step.log
+    assert forked.objects.statuses[0]["state"] == "error"
+
+
 def test_a_status_that_may_not_be_set_is_a_warning(forked: Forked) -> None:
     forked.demo.github.faults.append(Fault(kind="permission", path="/statuses/", times=None, value="statuses=write"))
     step = forked.labeled()

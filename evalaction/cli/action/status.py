@@ -15,11 +15,14 @@ NEEDS = ("statuses: write",)
 
 
 def set_status(stage: Stage, outcome: Outcome, *, fails: bool) -> None:
-    """`success` or `failure` on the asked commit; `error` where the card was not judged. What prevents it is a warning."""
+    """`success` or `failure` on the asked commit, as `fail-on` has it; what prevents it is a warning.
+
+    `error` where nothing was judged, also where that does not fail the job: green on a commit says that somebody looked.
+    """
     if stage.api is None or stage.asked_sha is None:
         return
     judged = outcome in {Outcome.PASS, Outcome.UNCHANGED, Outcome.REGISTERED, Outcome.FAIL}
-    state = "error" if fails and not judged else "failure" if fails else "success"
+    state = "error" if not judged else "failure" if fails else "success"
     body = {
         "state": state,
         "context": "evalaction" + (f" / {stage.settings.comment_key}" if stage.settings.comment_key else ""),
