@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.act import KEY, REPOSITORY
+from support.act import KEY, REPOSITORY, WORKFLOWS
 from support.command import exam, gated, right
 from support.endpoint_server import answering
 from support.events import example
@@ -175,6 +175,20 @@ def test_three_jobs_fail_where_the_rows_fail(site: Site) -> None:
     ran = site.run("three-jobs.yml")
     assert (ran.code, ran.jobs) == (1, {"generate": "success", "execute": "failure", "report": "failure"}), ran.log
     assert "❌ support-triage" in site.comment
+
+
+def test_three_jobs_fail_where_the_first_never_began(site: Site, tmp_path: Path) -> None:
+    """A job that is skipped counts as passed: the one to require is not, and says what is missing."""
+    site.start()
+    site.push()
+    text = (WORKFLOWS / "three-jobs.yml").read_text("utf-8")
+    broken = text.replace("{card: eval/card.yaml,", "{card: eval/card.yaml, python-path: /bin/false,")
+    assert broken != text
+    path = tmp_path / "three-jobs.yml"
+    path.write_text(broken, "utf-8")
+    ran = site.run(path)
+    assert (ran.code, ran.jobs["generate"], ran.jobs["report"]) == (1, "failure", "failure"), ran.log
+    assert site.server.requests == [] and "✅" not in site.comment
 
 
 def test_a_merge_queue_gets_a_status_and_no_comment(site: Site) -> None:
