@@ -323,3 +323,21 @@ def test_the_token_of_another_app_finds_its_own_answer(demo: Demo) -> None:
     assert step.code == 1 and step.outputs["reused"] == "true" and demo.model.count == asked
     (one,) = demo.github.hub.repository(NAME).comments.values()
     assert one.login == "company-app[bot]"
+
+
+def test_a_card_that_base_cannot_read_vouches_for_no_address(demo: Demo) -> None:
+    demo.repo.git("checkout", "--quiet", demo.base)
+    demo.repo.write({"card.yaml": b"protocol: evalaction/9\n"})
+    demo.base = demo.head = demo.repo.commit()
+    elsewhere = gated(changes={"endpoints.main.url_env": "EVAL_OTHER"})
+    demo.change({"card.yaml": cards.text(elsewhere)}, locked=True)
+    step = demo.step(env={"EVAL_OTHER": demo.model.url})
+    assert (step.code, step.outputs["breaks"], demo.model.count) == (4, "endpoint_changed", 0)
+
+
+@pytest.mark.parametrize("event", ["pull_request_review", "pull_request_review_comment"])
+def test_a_review_takes_the_key_nowhere_else(demo: Demo, event: str) -> None:
+    """These check the merge commit out too."""
+    demo.change({"card.yaml": cards.text(gated(changes={"endpoints.main.url_env": "EVAL_OTHER"}))}, locked=True)
+    step = demo.step(event, demo.pull(), env={"EVAL_OTHER": demo.model.url})
+    assert (step.code, step.outputs["breaks"], demo.model.count) == (4, "endpoint_changed", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,6 +24,7 @@ Values: TypeAlias = "dict[str, Threshold | str | int | None]"
 MOST_CHANGES = 20
 _PARTS = ("draws", "checks", "sign", "validity")
 _NEW: Sentence = ("This card is new in this pull request.",)
+_UNREADABLE: Sentence = ("This card cannot be read as base has it, so what changes in the question is not known.",)
 
 
 def compare(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
@@ -39,12 +41,14 @@ def compare(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
         if secret:
             raise
         return ()  # without a secret nothing can go elsewhere, and a fork of depth 1 may not have its base
-    own = cards.get(prepared.frozen.card_path)
-    allowed = {_identity(one) for card in ([own] if own else cards.values()) for one in card.endpoints.values()}
+    path = prepared.frozen.card_path
+    own = cards.get(path)
+    compared = [own] if path in cards else cards.values()
+    allowed = {_identity(one) for card in compared if card for one in card.endpoints.values()}
     if secret and cards:
         _refuse_moved(prepared.card, allowed)
     if own is None:
-        return (_NEW,)
+        return (_UNREADABLE if path in cards else _NEW,)
     changes = tuple(question_changes(own, prepared.card))
     if not changes:
         return ()
@@ -107,8 +111,8 @@ def _refuse_moved(card: Card, allowed: set[tuple[Any, ...]]) -> None:
         endpoint = card.endpoints[name]
         if any(variables_of(endpoint)) and _identity(endpoint) not in allowed:
             raise UnregisteredError(
-                f"The endpoint {name} has another address, key variable or header variables than at base, and a secret is set: "
-                "nothing was sent. Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
+                f"The endpoint {name} has another address, key variable or header variables than at base, or base's "
+                "card cannot be read, and a secret is set: nothing was sent. Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
                 code="endpoint_changed",
             )
 
@@ -119,8 +123,9 @@ def _identity(endpoint: Endpoint) -> tuple[Any, ...]:
     return endpoint.url, endpoint.url_env, endpoint.key_env, headers
 
 
-def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card]:
-    """The judged card and the others that the input names, as base has them; those that cannot be read are left out."""
+def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card | None]:
+    """The judged card and the others that the input names, as base has them; None for one that cannot be read: it vouches for
+    no address."""
     from evalaction import schemas
     from evalaction.github.cards import match_cards
 
@@ -129,14 +134,12 @@ def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card]:
         named: Sequence[str] = match_cards(stage.settings.card, tree)
     except EvalactionError:
         named = ()
-    found = {}
+    found: dict[str, Card | None] = {}
     for path in sorted({prepared.frozen.card_path, *named} & tree.keys()):
         data = read(tree[path])
-        try:
-            if data:
-                found[path] = parse_card(data, file=path, schema=schemas.load("card"))
-        except EvalactionError:
-            continue
+        found[path] = None
+        with contextlib.suppress(EvalactionError):
+            found[path] = parse_card(data, file=path, schema=schemas.load("card")) if data else None
     return found
 
 
