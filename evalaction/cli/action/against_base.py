@@ -112,7 +112,8 @@ def _refuse_moved(card: Card, allowed: set[tuple[Any, ...]]) -> None:
         if any(variables_of(endpoint)) and _identity(endpoint) not in allowed:
             raise UnregisteredError(
                 f"The endpoint {name} has another address, key variable or header variables than at base, or base's "
-                "card cannot be read, and a secret is set: nothing was sent. Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
+                "card cannot be read, and a secret is set: nothing was sent. "
+                "Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
                 code="endpoint_changed",
             )
 
