@@ -67,8 +67,11 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
-    """Replace a file in one step, so that nobody ever reads half of it. Raises UsageError when the disk refuses."""
+def write_whole(path: Path, data: bytes | Iterable[bytes], *, durable: bool = True) -> None:
+    """Replace a file in one step, so that nobody ever reads half of it. Raises UsageError when the disk refuses.
+
+    durable: it survives a power cut. What can be derived again need not.
+    """
     chunks = (data,) if isinstance(data, bytes) else data
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -76,9 +79,11 @@ def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
             with beside.open("wb") as file:
                 file.writelines(chunks)
                 file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    os.fsync(file.fileno())
             beside.replace(path)
-            sync_folder(path.parent)
+            if durable:
+                sync_folder(path.parent)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
@@ -104,11 +109,11 @@ def write_sums(folder: Path) -> None:
     """SHA256SUMS over every other file of the run, in the form `sha256sum --check` reads."""
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file() and entry.name != SUMS and entry.name[0] != ".")
     lines = "".join(f"{file_sha256(folder / name)}  {name}\n" for name in names)
-    write_whole(folder / SUMS, lines.encode())
+    write_whole(folder / SUMS, lines.encode(), durable=False)
 
 
 def write_files(folder: Path, files: Mapping[str, bytes | Iterable[bytes]]) -> None:
     """Write derived files and then the sums over all."""
     for name, data in files.items():
-        write_whole(folder / name, data)
+        write_whole(folder / name, data, durable=False)
     write_sums(folder)
