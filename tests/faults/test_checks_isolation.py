@@ -84,7 +84,8 @@ def test_a_worker_has_a_session_of_its_own() -> None:
 
 
 PARENT = """
-import asyncio, sys
+import asyncio, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell inherits it as ignored
 sys.path.insert(0, {tests!r})
 from support.judging import item, reached
 from evalaction.checks.pool import Judge
