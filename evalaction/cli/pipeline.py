@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from evalaction import __version__
@@ -40,16 +42,24 @@ def draw_derived(prepared: Prepared, setting: Setting, world: World, redactor: R
 
     Raises EvalactionError (`secret_found`) where a file still holds the value of a secret; its reports are gone then.
     """
-    from evalaction.engine.derive import derive
     from evalaction.engine.folder import locked
     from evalaction.engine.session import draw
 
+    # What the end needs is loaded while replies are under way, not when the last one is in.
+    Thread(target=_load_the_end, daemon=True).start()
     with progress(world, quiet=quiet, planned=prepared.planned) as show:
         drawn = asyncio.run(draw(prepared, setting, progress=show))
+    from evalaction.engine.derive import derive
+
     with locked(setting.folder):
         report = derive(setting.folder)
         refuse_leaks(setting.folder, redactor)
     return drawn, report
+
+
+def _load_the_end() -> None:
+    for module in ("evalaction.engine.derive", "evalaction.report.text", "tabulate"):
+        import_module(module)
 
 
 def refuse_leaks(folder: Path, redactor: Redactor) -> None:

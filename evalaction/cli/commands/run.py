@@ -16,7 +16,6 @@ from evalaction.engine.session import Setting
 from evalaction.errors import EvalactionError, UsageError
 from evalaction.method.telling.words import count
 from evalaction.report.encode import term
-from evalaction.report.text import render_text
 
 if TYPE_CHECKING:
     from evalaction.engine.prepare import Prepared
@@ -36,6 +35,8 @@ def run(options: Options, world: World) -> int:
         rehearsal=options.rehearse,
     )
     report = draw_and_report(options, world, setting)
+    from evalaction.report.text import render_text
+
     world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     world.say(f"Run folder: {setting.folder}")
     return report.verdict.outcome.exit_code
