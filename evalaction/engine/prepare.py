@@ -20,7 +20,7 @@ from evalaction.method.records import ARMS, ArmName, Sentence
 from evalaction.redaction import Redactor
 from evalaction.registration.causes import Moved
 from evalaction.registration.freeze import freeze, rehearse, verify
-from evalaction.registration.frozen import Frozen
+from evalaction.registration.frozen import Frozen, VerifyReport
 
 SECRET_IN_CARD = "secret_in_card"
 
@@ -68,10 +68,14 @@ def load(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) ->
 
 
 def load_prepared(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) -> Prepared:
-    """`prepare` of `load`, where a mistake in what the commit holds (2) comes before what has moved since (4)."""
+    """`prepare` of `load`. Raises as `prepared_of` does."""
     if rehearse_only:
         return prepare(rehearse(card_path))
-    report = verify(card_path, expected_head=expected_head(environ))
+    return prepared_of(verify(card_path, expected_head=expected_head(environ)))
+
+
+def prepared_of(report: VerifyReport) -> Prepared:
+    """`prepare` of what was verified: a mistake in what the commit holds (2) comes before what has moved since (4, Moved)."""
     prepared = prepare(report.readable) if report.readable else None
     if prepared is None or report.frozen is None:
         raise Moved(report.breaks)

@@ -171,6 +171,10 @@ def test_verify_mode_reads_no_secret_and_calls_nobody(demo: Demo) -> None:
     demo.change({"tasks.jsonl": cards.exam_text(3)})
     moved = demo.step(env={"EVALACTION_MODE": "verify"})
     assert moved.code == 4 and "hash_mismatch" in moved.outputs["breaks"]
+    mistake = {"id": "t1", "prompt": "?", "check": {"kind": "regex", "pattern": "("}}
+    demo.change({"tasks.jsonl": cards.jsonl([mistake])})
+    both = demo.step(env={"EVALACTION_MODE": "verify"})
+    assert both.code == 2 and "does not compile" in both.log, "what the commit has wrong comes before what has moved"
 
 
 def test_an_endpoint_that_repeats_the_key_gets_it_nowhere(demo: Demo) -> None:

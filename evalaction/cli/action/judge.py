@@ -15,7 +15,7 @@ from evalaction.cli.action.pieces import shown_again, with_callouts
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.cli.pipeline import draw_derived, leave
 from evalaction.engine.folder import ROWS
-from evalaction.engine.prepare import pass_gates, prepare
+from evalaction.engine.prepare import pass_gates, prepare, prepared_of
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
 from evalaction.errors import EvalactionError, Interrupted, NotRunError, Outcome, SourceError, UsageError
@@ -24,7 +24,6 @@ from evalaction.github.decisions import on_missing_secrets
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.report import Provenance, Report
 from evalaction.method.telling.summary import refusal_report
-from evalaction.registration.causes import Moved
 from evalaction.registration.freeze import verify
 from evalaction.report.layout import document
 from evalaction.report.outputs import outputs
@@ -61,17 +60,14 @@ def _prepared(stage: Stage, path: str) -> Prepared:
     from evalaction.endpoints import secrets_of
 
     report = verify(stage.git.root / path, expected_head=expected_head(stage))
-    readable = report.readable
-    if readable is not None:
-        stage.log.mask(secrets_of(readable.card, stage.world.environ))
-        prepare(readable)  # a mistake in what the commit holds comes before what has moved since
-    if report.frozen is None:
-        raise Moved(report.breaks)
-    if stage.asked_number is not None:
-        from evalaction.cli.action.fork import with_head_files
+    if report.readable is not None:
+        stage.log.mask(secrets_of(report.readable.card, stage.world.environ))
+    prepared = prepared_of(report)
+    if stage.asked_number is None:
+        return prepared
+    from evalaction.cli.action.fork import with_head_files
 
-        return prepare(with_head_files(stage, report.frozen))
-    return prepare(report.frozen)
+    return prepare(with_head_files(stage, prepared.frozen))
 
 
 def expected_head(stage: Stage) -> str | None:
@@ -134,8 +130,7 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     more = {"attempt": str(answer.attempt)} if answer.attempt > 1 else {}
     if stage.asked_number is not None:
         more["pull-request"] = str(stage.asked_number)
-    base = prepared.frozen.commit if stage.asked_number is None else stage.head.oid
-    setting = replace(setting, inputs={**setting.inputs, **more}, base=_base(stage, base))
+    setting = replace(setting, inputs={**setting.inputs, **more}, base=_base(stage))
     stage.log.say((Quoted(prepared.frozen.card_path), f": {prepared.planned:,} calls planned"))
     drawn, report = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
     refuse_interrupted(drawn, str(setting.folder))
@@ -147,10 +142,10 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     return replace(judged, record=record, said=said)
 
 
-def _base(stage: Stage, own: str | None) -> str | None:
+def _base(stage: Stage) -> str | None:
     """What the report names as base: for a fork the commit that is checked out, else what was compared with, if anything was."""
     if stage.asked_number is not None:
-        return own
+        return stage.head.oid
     found = stage.__dict__.get("base")  # cached when it was asked for; naming it is no reason to look for it
     return found.commit.oid if found else None
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from evalaction.cli.action.judge import expected_head, judged_of, provenance, refused
 from evalaction.cli.action.judged import Judged
-from evalaction.engine.prepare import prepare
+from evalaction.engine.prepare import prepared_of
 from evalaction.errors import EvalactionError, Outcome, UsageError
 from evalaction.method.report import Verdict
 from evalaction.method.telling.summary import refusal_report
 from evalaction.method.telling.words import count
-from evalaction.registration.freeze import freeze
+from evalaction.registration.freeze import verify
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def verified(stage: Stage, path: str) -> Judged:
     """A card that is what its commit holds ends with `registered`."""
     try:
-        prepared = prepare(freeze(stage.git.root / path, expected_head=expected_head(stage)))
+        prepared = prepared_of(verify(stage.git.root / path, expected_head=expected_head(stage)))
     except EvalactionError as error:
         return refused(stage, path, error, None, None)
     card, exam = prepared.card, prepared.exam
