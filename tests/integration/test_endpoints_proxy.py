@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from pathlib import Path
 
 import pytest
-import trustme
 from support.asking import KEY, ask, ask_once, endpoint
 from support.endpoint_server import answering, serving
 from support.forward_proxy import proxying
 
 HOST = "models.company.example"
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture
-def bundle(authority: trustme.CA, tmp_path: Path) -> str:
-    path = tmp_path / "company-ca.pem"
-    authority.cert_pem.write_to_path(str(path))
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def tls(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(HOST).configure_cert(context)
-    return context
 
 
 @pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "ALL_PROXY"])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-from pathlib import Path
 
 import pytest
-import trustme
 from support.forward_proxy import proxying
 from support.github_api import TOKEN, serve
 
@@ -18,25 +16,6 @@ from evalaction.github.replies import Ok, Refused
 
 HOST = "github.company.example"
 KEY = key_of("gate", "")
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture
-def bundle(authority: trustme.CA, tmp_path: Path) -> str:
-    path = tmp_path / "company-ca.pem"
-    authority.cert_pem.write_to_path(str(path))
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def tls(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(HOST).configure_cert(context)
-    return context
 
 
 @pytest.mark.parametrize("given", ["ca-bundle", "SSL_CERT_FILE"])

@@ -7,24 +7,11 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import trustme
 from support.asking import KEY, ask, ask_once, endpoint
 from support.endpoint_server import Answer, chat, fault, response, serving
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture
-def bundle(authority: trustme.CA, tmp_path: Path) -> str:
-    path = tmp_path / "ca.pem"
-    authority.cert_pem.write_to_path(str(path))
-    return str(path)
 
 
 def server_tls(authority: trustme.CA, name: str = "127.0.0.1") -> ssl.SSLContext:
