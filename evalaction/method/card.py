@@ -8,13 +8,15 @@ from typing import Literal, TypeAlias
 
 from evalaction.method.canonical import Json
 from evalaction.method.numbers import Threshold
-from evalaction.method.records import Output
+from evalaction.method.records import ArmName, Output
 
 Claim: TypeAlias = Literal["ahead", "differ", "not_behind", "none"]
 Metric: TypeAlias = Literal["first", "mean", "stable"]
 Data: TypeAlias = Literal["synthetic", "public", "private"]
 KeepText: TypeAlias = Literal["full", "head", "none"]
 LimitScope: TypeAlias = Literal["treatment", "control", "between"]
+Isolation: TypeAlias = Literal["split", "in_process"]
+JudgedItems: TypeAlias = Literal["all", "changed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,10 +28,16 @@ class ExamRef:
     ids_sha256: str | None = None
     checker_sha256: str | None = None
     """Only for exams with files of their own to run; None for the named checks."""
+    checker: str | None = None
+    """Path of the Python file with `checker(parsed, fixture)`, for the items of kind `python`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckLimits:
+    isolation: Isolation = "split"
+    """`in_process`: candidate and check share a process, for checks that need live objects; a pass can be forged."""
+    image: str | None = None
+    """Container image by digest, for machines where only the third rung of isolation is left."""
     timeout_ms: int = 30_000
     cpu_ms: int = 10_000
     memory_mb: int = 512
@@ -59,6 +67,35 @@ class HttpShape:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Poll:
+    """How a submitted job is asked for until it is done, inside the draw's one deadline."""
+
+    url: str
+    """Address with `{{id}}`, or with another `{{name}}` of `take`, as one percent-encoded path segment."""
+    take: Mapping[str, str]
+    """Name to JSON Pointer into the reply to the submission."""
+    every_ms: int
+    done: str
+    """JSON Pointer into a poll's reply: the job goes on while the value there is one of `pending`."""
+    pending: tuple[Json, ...]
+    failed: tuple[Json, ...] = ()
+    """Values that end the draw as `poll:failed`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """A committed program that answers one draw: JSON on stdin, text on stdout."""
+
+    run: tuple[str, ...]
+    paths: tuple[str, ...]
+    """Files and folders of the repository, from its root, that are the program: their tree ids are its identity."""
+    setup: tuple[str, ...] = ()
+    """Run once per commit before the first draw; empty: none."""
+    env: tuple[str, ...] = ()
+    """Names of the only variables that it is given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
     """USD for one million tokens."""
 
@@ -83,15 +120,36 @@ class Endpoint:
     replies: str | None = None
     """`scripted` only: the committed file the replies come from, relative to the card's folder."""
     price: Price | None = None
+    api_version: str | None = None
+    """`azure-openai` only."""
+    poll: Poll | None = None
+    """`http` only: the request submits a job."""
+    trace: str | None = None
+    """`http` only: JSON Pointer to what is kept as the draw's trace."""
+    counters: Mapping[str, str] = field(default_factory=dict)
+    """Name to JSON Pointer into the trace, each a whole number."""
+    command: Command | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Arm:
-    endpoint: str
+    """An arm as a card defines it: exactly one of `endpoint` and `route`."""
+
+    endpoint: str | None = None
+    route: str | None = None
+    """Path of the file with the rules that choose the endpoint item by item."""
     system: str | None = None
     """Path of a text file, sent verbatim as the system message."""
     template: str | None = None
-    """Path of a text file with `{{name}}` places, filled once from the item's vars."""
+    """Path of the file filled once from the item's vars: text, chat messages (.yaml, .json) or .prompt.yml."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AtCommit:
+    """A control that is the treatment as another commit defines it."""
+
+    ref: str | None = None
+    """A branch, tag or SHA; None: the base of the change."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,6 +169,8 @@ class Sign:
     min_items_per_half: int = 30
     min_abs_gap: Threshold = field(default_factory=lambda: Threshold.of("0.02"))
     min_item_gap: int = 2
+    items: JudgedItems = "all"
+    """`changed`: only the items whose request differs between the arms are drawn and judged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,6 +187,8 @@ class Limit:
     name: str
     bound: Threshold
     tag: str | None = None
+    counter: str | None = None
+    """Of `max_counter` only: the endpoint's declared counter that is bounded."""
     line: int | None = None
     """Line of the card, for annotations."""
 
@@ -172,7 +234,7 @@ class Card:
     exam: ExamRef
     endpoints: Mapping[str, Endpoint]
     treatment: Arm
-    control: Arm | None = None
+    control: Arm | AtCommit | None = None
     draws: Draws
     checks: CheckLimits = field(default_factory=CheckLimits)
     sign: Sign | None = None
@@ -185,9 +247,15 @@ class Card:
     record: Record | None = None
 
     @property
-    def arms(self) -> Mapping[str, Arm]:
-        """Arm name to arm, treatment first."""
-        return {"treatment": self.treatment} | ({"control": self.control} if self.control else {})
+    def arms(self) -> Mapping[ArmName, Arm]:
+        """The arms that this card defines itself, treatment first."""
+        own: dict[ArmName, Arm] = {"treatment": self.treatment}
+        return own | {"control": self.control} if isinstance(self.control, Arm) else own
+
+    @property
+    def elsewhere(self) -> AtCommit | None:
+        """Where the control is defined, if not in this card."""
+        return self.control if isinstance(self.control, AtCommit) else None
 
     @property
     def seed(self) -> str:

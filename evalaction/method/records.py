@@ -13,7 +13,7 @@ ArmName: TypeAlias = Literal["treatment", "control"]
 DrawVerdict: TypeAlias = Literal["pass", "fail", "runner_error"]
 Output: TypeAlias = Literal["text", "tool_calls"]
 Extract: TypeAlias = Literal["raw", "fenced", "json", "last_number"]
-CheckKind: TypeAlias = Literal["exact", "regex", "contains", "number", "json"]
+CheckKind: TypeAlias = Literal["exact", "regex", "contains", "number", "json", "python", "code"]
 
 ARMS: tuple[ArmName, ...] = ("treatment", "control")
 
@@ -53,6 +53,10 @@ class Check:
     """`number` only: the largest absolute difference that still passes."""
     pointer: str | None = None
     """`json` only: a JSON Pointer to the part that is compared."""
+    file: str | None = None
+    """`python` and `code` only: the file with the checker, by its path as the card writes it; its bytes are in `Exam.files`."""
+    fixture: Json = None
+    """`python` only: handed to the checker beside the parsed output."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +80,8 @@ class Item:
     check: Check
     tags: tuple[str, ...] = ()
     cluster: str | None = None
+    reference: str | None = None
+    """An output that must pass; `verify` judges it as a draw would be."""
     sha256: str
     """Digest of the item's own bytes: the JSONL line without newline, the file of a folder exam, the canonical CSV row."""
 

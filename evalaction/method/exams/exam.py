@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from evalaction.errors import SourceError, UsageError
@@ -33,6 +33,8 @@ class Exam:
     """Folder exams with files that are not items; None otherwise."""
     warnings: tuple[Sentence, ...] = ()
     """Items that look like they hold personal data or keys."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What the checks of kind `python` and `code` are made of, by path as the card writes it."""
 
 
 def load_exam(files: Mapping[str, bytes], *, tasks: str) -> Exam:
