@@ -11,6 +11,7 @@ ROOT = Path(evalaction.__file__).parent
 FLOORS = [
     {"errors", "redaction", "schemas"},
     {"method"},
+    {"sandbox"},
     {"registration", "endpoints", "checks", "report"},
     {"engine", "github", "importers"},
     {"cli"},
