@@ -14,6 +14,7 @@ DrawVerdict: TypeAlias = Literal["pass", "fail", "runner_error"]
 Output: TypeAlias = Literal["text", "tool_calls"]
 Extract: TypeAlias = Literal["raw", "fenced", "json", "last_number"]
 CheckKind: TypeAlias = Literal["exact", "regex", "contains", "number", "json", "python", "code"]
+CheckSource: TypeAlias = Literal["output", "trace"]
 
 ARMS: tuple[ArmName, ...] = ("treatment", "control")
 
@@ -57,6 +58,8 @@ class Check:
     """`python` and `code` only: the file with the checker, by its path as the card writes it; its bytes are in `Exam.files`."""
     fixture: Json = None
     """`python` only: handed to the checker beside the parsed output."""
+    source: CheckSource = "output"
+    """`json` and `python` only: `trace` judges what the endpoint tells of its work, once the output has kept its contract."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,6 +123,13 @@ class Completion:
     ms: int = 0
     """Wall time of the whole exchange, connection included."""
     trace: Json = None
+    """The part of the reply that the endpoint declares as its trace, whole and unredacted."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """The declared counters that the trace holds as whole numbers; one that it lacks is not here."""
+    polls: int = 0
+    """Requests beside the one submission that asked for a job's state."""
+    retries: int = 0
+    """Further attempts that a gateway says it made behind this one."""
 
     def __post_init__(self) -> None:
         if (self.reason is None) != (self.output is not None and self.output.strip() != ""):
@@ -194,6 +204,14 @@ class Row:
     cache_hit: str | None = None
     retry_after: str | None = None
     trace: Json = None
+    """As `draws.keep_text` allows; a trace that is too long is kept as the beginning of its text."""
+    trace_length: int | None = None
+    """Characters of the whole trace, where only its beginning is kept."""
+    counters: Mapping[str, int] | None = None
+    polls: int | None = None
+    """None: no job was polled."""
+    retries: int | None = None
+    """None: no gateway says that it made further attempts."""
 
     @property
     def verdict(self) -> DrawVerdict:

@@ -26,6 +26,10 @@ ROWS = st.builds(
     usage=st.builds(Usage, input=st.none() | st.integers(0, 9), output=st.none() | st.integers(0, 9)),
     response_id=st.none() | TEXT,
     trace=st.none() | st.booleans() | TEXT | st.lists(st.integers()) | st.dictionaries(TEXT, st.integers()),
+    trace_length=st.none() | st.integers(0, 10**6),
+    counters=st.none() | st.dictionaries(TEXT, st.integers(0, 10**15 - 1)),
+    polls=st.none() | st.integers(1, 99),
+    retries=st.none() | st.integers(1, 99),
 )
 
 
@@ -70,6 +74,12 @@ def test_the_verdict_is_written_and_must_agree(letter: str) -> None:
         ({"usage": {"input": -1}}, "'usage' has a wrong part 'input'"),
         ({"usage": {"total": 1}}, "'usage' has a wrong part 'total'"),
         ({"usage": {"input": True}}, "'usage' has a wrong part 'input'"),
+        ({"counters": {"tool_hops": -1}}, "'counters' has a wrong part 'tool_hops'"),
+        ({"counters": {"tool_hops": 10**15}}, "'counters' has a wrong part 'tool_hops'"),
+        ({"counters": {"tool_hops": True}}, "'counters' has a wrong part 'tool_hops'"),
+        ({"counters": {"tool_hops": None}}, "'counters' has a wrong part 'tool_hops'"),
+        ({"counters": [1]}, "field 'counters'"),
+        ({"polls": "3"}, "field 'polls'"),
         ({"check": False}, "contradict"),
         ({"reach": False}, "contradict"),
         ({"check_reason": "checker:crash"}, "contradict"),

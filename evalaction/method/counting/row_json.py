@@ -11,6 +11,7 @@ from evalaction.method.records import ARMS, Columns, Row, Usage
 
 _TEXT, _COUNT, _FLAG = (str,), (int,), (bool,)
 _LIMIT = 1 << 32
+_COUNTER_LIMIT = 10**15
 _FIELDS: Mapping[str, tuple[type, ...]] = {
     "index": _COUNT,
     "item": _TEXT,
@@ -42,6 +43,10 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "cache_hit": _TEXT,
     "retry_after": _TEXT,
     "trace": (dict, list, str, int, float, Decimal, bool),
+    "trace_length": _COUNT,
+    "counters": (dict,),
+    "polls": _COUNT,
+    "retries": _COUNT,
 }
 _COLUMNS = ("reach", "reach_reason", "contract", "contract_reason", "check", "check_reason")
 _REQUIRED = frozenset(
@@ -78,6 +83,9 @@ def row_from_json(obj: object) -> Row:
         raise ValueError(f"missing field {min(_REQUIRED - obj.keys())!r}")
     if obj["arm"] not in ARMS or obj["half"] > 1:
         raise ValueError(f"no such arm or half: {obj['arm']!r}, {obj['half']}")
+    for name, value in obj.get("counters", {}).items():
+        if type(value) is not int or not 0 <= value < _COUNTER_LIMIT:
+            raise ValueError(f"field 'counters' has a wrong part {name!r}")
     take = fields.pop
     columns = Columns(
         take("reach"),
