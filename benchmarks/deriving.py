@@ -28,6 +28,7 @@ from evalaction.engine.score import score
 from evalaction.method.cards.parse import parse_card
 from evalaction.method.counting.halves import half_of
 from evalaction.method.counting.row_json import row_to_json
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.records import Columns, Row, Usage
 
 ITEMS = 10_000
@@ -82,6 +83,7 @@ def write_run(folder: Path, rows: int) -> None:
     ids = [f"item-{number:06}" for number in range(items)]
     draws = rows // items
     card = json.dumps(CARD | {"draws": {"count": draws, "timeout_ms": 10_000}})
+    asked = ArmFacts(endpoints=(EndpointFacts(name="main", api="openai", model="m", identity=_WORDS[0]),))
     manifest = Manifest(
         tool_version="0",
         started_at="2026-01-01T00:00:00.000Z",
@@ -93,7 +95,7 @@ def write_run(folder: Path, rows: int) -> None:
         ids_sha256=_WORDS[1],
         question_digest=_WORDS[2],
         items=tuple((one, ()) for one in ids),
-        arms=(ArmRecord(arm="treatment", endpoint="main", api="openai", model="m", requests_sha256=_WORDS[0]),),
+        arms=(ArmRecord(arm="treatment", asked=asked, requests_sha256=_WORDS[0]),),
         planned=items * draws,
     )
     folder.mkdir()

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evalaction.endpoints.address import Address
 from evalaction.errors import NotRunError, UsageError
-from evalaction.method.card import Card, Endpoint
+from evalaction.method.card import Endpoint
 
 
-def missing_variables(card: Card, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Names of variables that the arms' endpoints need and that are not set, empty or blank; sorted."""
-    used = {arm.endpoint for arm in card.arms.values()}
-    names = {name for endpoint in card.endpoints.values() if endpoint.name in used for name in variables_of(endpoint)}
+def missing_variables(endpoints: Iterable[Endpoint], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of variables that these endpoints need and that are not set, empty or blank; sorted."""
+    names = {name for endpoint in endpoints for name in variables_of(endpoint)}
     return tuple(sorted(name for name in names if not environ.get(name, "").strip()))
 
 
-def secrets_of(card: Card, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Variable name to value of all keys, secret headers and addresses that the card names and that are set.
+def secrets_of(endpoints: Iterable[Endpoint], environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Variable name to value of all keys, secret headers and addresses that the endpoints name and that are set.
 
     Of a header value with a scheme ("Bearer …") the part after it is listed too.
     """
     found = {}
-    for endpoint in card.endpoints.values():
+    for endpoint in endpoints:
         for name in variables_of(endpoint):
             value = environ.get(name, "").strip()
             if value:

@@ -63,6 +63,9 @@ class Fields:
     def texts(self, key: str) -> tuple[str, ...]:
         return self._texts(self._get(key), key)
 
+    def maybe_texts(self, key: str) -> tuple[str, ...]:
+        return self.texts(key) if self._has(key) else ()
+
     def mapping(self, key: str) -> dict[str, str]:
         held = self._get(key)
         if not isinstance(held, Mapping):

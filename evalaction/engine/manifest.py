@@ -11,6 +11,7 @@ from evalaction.engine.fields import Fields
 from evalaction.engine.folder import MANIFEST, write_whole
 from evalaction.errors import Outcome, SourceError, UsageError
 from evalaction.method.canonical import Json
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import ARMS, ArmName
 
@@ -25,9 +26,7 @@ class ArmRecord:
     """What one arm asked: names and digests, never an address, a header or a key."""
 
     arm: ArmName
-    endpoint: str
-    api: str
-    model: str | None
+    asked: ArmFacts
     requests_sha256: str
     """One digest over the request digests of all items, in exam order."""
 
@@ -61,6 +60,8 @@ class Manifest:
     """(id, tags), in exam order."""
     arms: tuple[ArmRecord, ...]
     """Treatment first."""
+    levers: tuple[str, ...] = ()
+    """What differs between the arms."""
     planned: int
     runner: Mapping[str, str] = field(default_factory=dict)
     record: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +88,7 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
         "exam": {"sha256": manifest.exam_sha256, "ids_sha256": manifest.ids_sha256}
         | _given("checker_sha256", manifest.checker_sha256),
         "arms": [_arm_to_json(arm) for arm in manifest.arms],
+        "levers": list(manifest.levers) or None,
         "planned": manifest.planned,
         "runner": dict(manifest.runner),
         "record": dict(manifest.record),
@@ -124,6 +126,7 @@ def manifest_from_json(value: Json, *, file: str = MANIFEST) -> Manifest:
         ids_sha256=exam.digest("ids_sha256"),
         checker_sha256=exam.maybe_text("checker_sha256"),
         arms=tuple(_arm_from_json(arm) for arm in top.parts("arms")),
+        levers=top.maybe_texts("levers"),
         planned=top.count("planned"),
         runner=top.mapping("runner"),
         record=top.mapping("record"),
@@ -170,21 +173,39 @@ def _given(key: str, value: str | None) -> dict[str, Json]:
 
 
 def _arm_to_json(arm: ArmRecord) -> Json:
-    names = {"arm": arm.arm, "endpoint": arm.endpoint, "api": arm.api, "requests_sha256": arm.requests_sha256}
-    return names | _given("model", arm.model)
+    endpoints = [_endpoint_to_json(one) for one in arm.asked.endpoints]
+    return {"arm": arm.arm, "endpoints": endpoints, "requests_sha256": arm.requests_sha256} | _given("commit", arm.asked.commit)
+
+
+def _endpoint_to_json(endpoint: EndpointFacts) -> Json:
+    named: dict[str, Json] = {"name": endpoint.name, "api": endpoint.api, "output": endpoint.output}
+    return named | {"seeded": endpoint.seeded, "identity": endpoint.identity} | _given("model", endpoint.model)
 
 
 def _arm_from_json(part: Fields) -> ArmRecord:
     name = part.one_of("arm", ARMS)
+    endpoints = tuple(_endpoint_from_json(one) for one in part.parts("endpoints"))
     arm = ArmRecord(
         arm="treatment" if name == "treatment" else "control",
-        endpoint=part.text("endpoint"),
-        api=part.text("api"),
-        model=part.maybe_text("model"),
+        asked=ArmFacts(endpoints=endpoints, commit=part.maybe_text("commit")),
         requests_sha256=part.digest("requests_sha256"),
     )
     part.nothing_else()
     return arm
+
+
+def _endpoint_from_json(part: Fields) -> EndpointFacts:
+    output = part.one_of("output", ("text", "tool_calls"))
+    endpoint = EndpointFacts(
+        name=part.text("name"),
+        api=part.text("api"),
+        model=part.maybe_text("model"),
+        output="text" if output == "text" else "tool_calls",
+        seeded=part.flag("seeded"),
+        identity=part.digest("identity"),
+    )
+    part.nothing_else()
+    return endpoint
 
 
 # Before a draw nothing is judged: a manifest that says so of itself is not believed.
@@ -214,5 +235,7 @@ def _cross_check(manifest: Manifest, file: str) -> None:
     ids = [item for item, _ in manifest.items]
     if names not in (["treatment"], ["treatment", "control"]):
         raise SourceError("The arms of a manifest are treatment, or treatment and control.", file=file)
+    if not all(arm.asked.endpoints for arm in manifest.arms):
+        raise SourceError("Every arm of a manifest has an endpoint.", file=file)
     if not ids or len(set(ids)) != len(ids):
         raise SourceError("The items of a manifest have unique ids, and there is at least one.", file=file)

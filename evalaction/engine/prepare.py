@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from evalaction.checks.validate import validate_items
 from evalaction.endpoints import Request, build_request, missing_variables, open_surface, secrets_of
 from evalaction.engine.runner import check_runner
 from evalaction.errors import NotRunError, UsageError
-from evalaction.method.canonical import Json, digest
-from evalaction.method.card import Card
+from evalaction.method.arms import Resolved, Source, connection, digested, distinct, resolve
+from evalaction.method.canonical import digest
+from evalaction.method.card import Card, Endpoint
 from evalaction.method.exams.exam import Exam, check_question
-from evalaction.method.exams.prompt import messages_for
 from evalaction.method.plan import Plan, check_budget, check_halves, plan_run
-from evalaction.method.question import endpoint_of, question_digest, question_of
-from evalaction.method.records import ARMS, ArmName, Sentence
+from evalaction.method.question import question_digest, question_of
+from evalaction.method.records import ArmName, Sentence
 from evalaction.redaction import Redactor
 from evalaction.registration.causes import Moved
 from evalaction.registration.freeze import freeze, rehearse, verify
@@ -30,8 +30,10 @@ class Prepared:
     """A question with everything that will be sent, before any address or key is known."""
 
     frozen: Frozen
+    arms: Mapping[ArmName, Resolved]
+    """Treatment first."""
     requests: Mapping[ArmName, tuple[Request, ...]]
-    """Per arm one request an item, in exam order; treatment first."""
+    """Per arm one request an item, in exam order."""
     plan: Plan
     question_digest: str
     warnings: tuple[Sentence, ...]
@@ -49,12 +51,26 @@ class Prepared:
         return self.plan.calls
 
     @property
-    def synthetic(self) -> bool:
-        return any(self.card.endpoints[arm.endpoint].api == "scripted" for arm in self.card.arms.values())
+    def asked(self) -> tuple[Endpoint, ...]:
+        """Every endpoint that a draw goes to."""
+        return distinct(endpoint for arm in self.arms.values() for endpoint in arm.endpoints)
+
+    @property
+    def named(self) -> tuple[Endpoint, ...]:
+        """Every endpoint of the cards that define the arms, asked or not: none of their secrets may be shown."""
+        return named_endpoints([self.frozen.card, *(arm.source.card for arm in self.arms.values())])
+
+    def files_of(self, endpoint: Endpoint) -> Mapping[str, bytes]:
+        """The committed files beside the card that defines an asked endpoint."""
+        return next(arm.source.files for arm in self.arms.values() if endpoint in arm.endpoints)
 
     def requests_sha256(self, arm: ArmName) -> str:
         """One digest over the request digests of all items, in exam order."""
         return digest([request.sha256 for request in self.requests[arm]])
+
+
+def named_endpoints(cards: Iterable[Card]) -> tuple[Endpoint, ...]:
+    return distinct(endpoint for card in cards for endpoint in card.endpoints.values())
 
 
 def expected_head(environ: Mapping[str, str]) -> str | None:
@@ -87,50 +103,47 @@ def prepare(frozen: Frozen) -> Prepared:
     card, exam = frozen.card, frozen.exam
     check_question(card, exam)
     warnings = validate_items(exam.items, card.checks)
-    requests = {arm: _requests(frozen, arm) for arm in ARMS if arm in card.arms}
-    _expect_replies(frozen)
+    arms = {
+        name: resolve(Source(card=card, arm=card.arms[name], files=frozen.files, commit=frozen.commit), exam)
+        for name in card.arms
+    }
+    requests = {name: _requests(arm) for name, arm in arms.items()}
+    for arm in arms.values():
+        _expect_replies(arm, exam)
     return Prepared(
         frozen=frozen,
+        arms=arms,
         requests=requests,
-        plan=plan_run(card, [item.id for item in exam.items], {arm: [len(r.body) for r in rs] for arm, rs in requests.items()}),
+        plan=plan_run(card, [item.id for item in exam.items], {name: _sizes(arms[name], rs) for name, rs in requests.items()}),
         question_digest=question_digest(
             question_of(card, exam),
             exam=exam,
-            requests={arm: [r.sha256 for r in rs] for arm, rs in requests.items()},
-            endpoints={arm: _endpoint(frozen, arm) for arm in requests},
+            requests={name: [r.sha256 for r in rs] for name, rs in requests.items()},
+            endpoints={name: digested(arm) for name, arm in arms.items()},
         ),
         warnings=(*frozen.warnings, *warnings),
     )
 
 
-def _requests(frozen: Frozen, name: ArmName) -> tuple[Request, ...]:
-    arm = frozen.card.arms[name]
-    endpoint = frozen.card.endpoints[arm.endpoint]
-    texts = frozen.texts()
-    system = texts[arm.system] if arm.system else None
-    template = texts[arm.template] if arm.template else None
-    return tuple(
-        build_request(endpoint, messages_for(item, system=system, template=template), item.output or endpoint.output)
-        for item in frozen.exam.items
-    )
+def _requests(arm: Resolved) -> tuple[Request, ...]:
+    return tuple(build_request(one.endpoint, one.messages, one.output) for one in arm.asked)
 
 
-def _endpoint(frozen: Frozen, arm: ArmName) -> Json:
-    endpoint = frozen.card.endpoints[frozen.card.arms[arm].endpoint]
-    return endpoint_of(endpoint, replies=frozen.files[endpoint.replies] if endpoint.replies else None)
+def _sizes(arm: Resolved, requests: Sequence[Request]) -> list[tuple[Endpoint, int]]:
+    return [(one.endpoint, len(request.body)) for one, request in zip(arm.asked, requests, strict=True)]
 
 
-def _expect_replies(frozen: Frozen) -> None:
+def _expect_replies(arm: Resolved, exam: Exam) -> None:
     """Every item of a scripted endpoint has a reply; found before the run, like everything that is known without a call."""
-    for arm in frozen.card.arms.values():
-        endpoint = frozen.card.endpoints[arm.endpoint]
+    for endpoint in arm.endpoints:
         if endpoint.api == "scripted":
-            open_surface(endpoint, environ={}, files=frozen.files).expect(item.id for item in frozen.exam.items)
+            items = (item.id for item, one in zip(exam.items, arm.asked, strict=True) if one.endpoint == endpoint)
+            open_surface(endpoint, environ={}, files=arm.source.files).expect(items)
 
 
 def _refuse_secrets(prepared: Prepared, environ: Mapping[str, str]) -> None:
     """A card is kept in every run folder as it stands: one that holds a secret would only be found out after the last call."""
-    held = Redactor(secrets_of(prepared.card, environ)).leaks(prepared.frozen.card_bytes)
+    held = Redactor(secrets_of(prepared.named, environ)).leaks(prepared.frozen.card_bytes)
     if held:
         raise UsageError(
             f"The card holds the value of {', '.join(held)}, a secret of this run; take it out of the card, or give the "
@@ -158,9 +171,9 @@ def pass_gates(
     check_budget(prepared.card, prepared.plan)
     if not rehearsal:
         check_halves(prepared.plan)
-    missing = missing_variables(prepared.card, environ)
+    missing = missing_variables(prepared.asked, environ)
     if missing:
         raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was drawn.")
-    card = prepared.card
-    for name in sorted({arm.endpoint for arm in card.arms.values()}):
-        open_surface(card.endpoints[name], environ=environ, files=prepared.frozen.files, ca_bundle=ca_bundle)
+    for arm in prepared.arms.values():
+        for endpoint in distinct(map(connection, arm.endpoints)):
+            open_surface(endpoint, environ=environ, files=arm.source.files, ca_bundle=ca_bundle)

@@ -25,8 +25,10 @@ def refuse_changed(held: Manifest, now: Manifest) -> None:
     for name in _FROZEN:
         _compare(name, getattr(held, name), getattr(now, name))
     for before, after in zip(held.arms, now.arms, strict=False):
-        for name in ("arm", "endpoint", "api", "model", "requests_sha256"):
+        for name in ("arm", "requests_sha256"):
             _compare(f"{name} of {before.arm}", getattr(before, name), getattr(after, name))
+        for name in ("endpoint", "model", "endpoints"):
+            _compare(f"{name} of {before.arm}", getattr(before.asked, name), getattr(after.asked, name))
     _compare("number of arms", len(held.arms), len(now.arms))
     for name in _MACHINE:
         _compare(f"runner.{name}", held.runner.get(name), now.runner.get(name))

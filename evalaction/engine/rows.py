@@ -34,9 +34,9 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What one arm asks: its endpoint's name and the digest of each item's request, in exam order."""
+    """What one arm asks: per item, in exam order, the name of the endpoint and the digest of the request."""
 
-    endpoint: str
+    endpoint: Sequence[str]
     request_sha256: Sequence[str]
 
 
@@ -72,7 +72,7 @@ class RowMaker:
             half=self._halves[planned.item],
             columns=columns,
             request_sha256=asked.request_sha256[planned.item],
-            endpoint=asked.endpoint,
+            endpoint=asked.endpoint[planned.item],
             started_at=completion.started_at,
             ms=completion.ms,
             status=completion.status,

@@ -39,10 +39,10 @@ class Surface(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Route:
-    """Where one arm's draws go: the surface's name and what is sent for (item position, draw index)."""
+class Lane:
+    """Where one arm's draws go: per item the key of the surface, and what is sent for (item position, draw index)."""
 
-    endpoint: str
+    surface: Sequence[str]
     call: Callable[[int, int], Any]
 
 
@@ -52,7 +52,7 @@ class Job:
 
     grid: Grid
     items: Sequence[Item]
-    routes: Mapping[ArmName, Route]
+    lanes: Mapping[ArmName, Lane]
     surfaces: Mapping[str, Surface]
     judge: Callable[[Item, Completion], Awaitable[Judged]]
     rows: RowMaker
@@ -178,12 +178,13 @@ class _Run:
                     self._stop("deadline")
                 if self._over():
                     return
-                route = self._job.routes[planned.arm]
-                slot = slots.get(route.endpoint)
+                lane = self._job.lanes[planned.arm]
+                key = lane.surface[planned.item]
+                slot = slots.get(key)
                 if slot is None:
-                    slot = slots[route.endpoint] = self._job.surfaces[route.endpoint].slot()
+                    slot = slots[key] = self._job.surfaces[key].slot()
                 self._sent += 1
-                completion = await slot.send(route.call(planned.item, planned.draw))
+                completion = await slot.send(lane.call(planned.item, planned.draw))
                 self._arrived(planned, completion)
                 self._desk.take(planned, completion)
                 await self._desk.below(room)

@@ -130,6 +130,8 @@ class _Run:
             sealed=seal is not None,
             ended=seal.ended if seal else pause.ended if pause else unsealed,
             provenance=provenance_of(self._manifest, seal=seal, ms=pause.ms if pause else None),
+            arms={arm.arm: arm.asked for arm in self._manifest.arms},
+            levers=self._manifest.levers,
             synthetic_allowed=self._manifest.synthetic,
             rehearsal=self._manifest.rehearsal,
             long_waits=self._waits.count,
@@ -159,7 +161,15 @@ def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | Non
 
 def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
     error = _ERRORS.get(ended.outcome, EvalactionError)(ended.sentence, code=ended.code)
-    return refusal_report(error, name=card.name, provenance=provenance_of(manifest), card=card, items=len(manifest.items))
+    scripted = any(arm.asked.scripted for arm in manifest.arms)
+    return refusal_report(
+        error,
+        name=card.name,
+        provenance=provenance_of(manifest),
+        card=card,
+        items=len(manifest.items),
+        scripted=scripted,
+    )
 
 
 def _tail(folder: Path) -> Tail:
@@ -167,14 +177,23 @@ def _tail(folder: Path) -> Tail:
     return tail_of(folder) if (folder / ROWS).exists() else Tail(body=0, seal=None, torn=0)
 
 
+def _arms_of(card: Card) -> tuple[tuple[ArmName, ...], ...]:
+    """The arms that a run of the card may have; where there is no base, one that is judged against it has its treatment alone."""
+    both: tuple[ArmName, ...] = ("treatment", "control")
+    if card.control is None:
+        return (both[:1],)
+    return (both, both[:1]) if card.elsewhere else (both,)
+
+
 def _grid(manifest: Manifest, card: Card) -> Grid:
     """Raises UnregisteredError when the manifest's counts and arms are not those of its card."""
     arms = tuple(arm.arm for arm in manifest.arms)
     grid = Grid([item for item, _ in manifest.items], arms=arms, draws=card.draws.count, seed=card.seed)
-    if arms != tuple(card.arms) or manifest.planned != len(grid):
+    wanted = _arms_of(card)
+    if arms not in wanted or manifest.planned != len(grid):
         raise UnregisteredError(
-            f"The manifest plans {manifest.planned} draws for {' and '.join(arms)}, "
-            f"and its card asks for {len(manifest.items) * len(card.arms) * card.draws.count} for {' and '.join(card.arms)}.",
+            f"The manifest plans {manifest.planned} draws for {' and '.join(arms)}, and its card asks for "
+            f"{len(manifest.items) * len(wanted[0]) * card.draws.count} for {' and '.join(wanted[0])}.",
             code="manifest_differs",
         )
     return grid

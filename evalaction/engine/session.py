@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,14 +15,16 @@ from evalaction.engine.grid import Grid
 from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.pace import SystemClock
 from evalaction.engine.rows import Asked, RowMaker
-from evalaction.engine.run import Drawn, Job, Route
+from evalaction.engine.run import Drawn, Job, Lane
+from evalaction.method.arms import connection, facts_of, moved_levers
 from evalaction.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from evalaction.engine.prepare import Prepared
-    from evalaction.method.card import Card
+    from evalaction.endpoints import Surface
+    from evalaction.method.card import Endpoint
     from evalaction.method.records import ArmName
     from evalaction.method.report import Counts
 
@@ -48,11 +50,11 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def redactor_of(card: Card, environ: Mapping[str, str]) -> Redactor:
-    """Knows every value of a variable that the card names."""
+def redactor_of(endpoints: Iterable[Endpoint], environ: Mapping[str, str]) -> Redactor:
+    """Knows every value of a variable that the endpoints name."""
     from evalaction.endpoints import secrets_of
 
-    return Redactor(secrets_of(card, environ))
+    return Redactor(secrets_of(endpoints, environ))
 
 
 def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
@@ -74,7 +76,8 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
         checker_sha256=exam.checker_sha256,
         question_digest=prepared.question_digest,
         items=tuple((item.id, item.tags) for item in exam.items),
-        arms=tuple(_arm_record(prepared, arm) for arm in prepared.requests),
+        arms=tuple(_arm_record(prepared, arm) for arm in prepared.arms),
+        levers=_levers(prepared),
         planned=prepared.planned,
         runner=dict(setting.identity),
         record={name: str(value) for name, value in held.items() if value is not None},
@@ -86,14 +89,12 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
 
 
 def _arm_record(prepared: Prepared, arm: ArmName) -> ArmRecord:
-    endpoint = prepared.card.endpoints[prepared.card.arms[arm].endpoint]
-    return ArmRecord(
-        arm=arm,
-        endpoint=endpoint.name,
-        api=endpoint.api,
-        model=endpoint.model,
-        requests_sha256=prepared.requests_sha256(arm),
-    )
+    return ArmRecord(arm=arm, asked=facts_of(prepared.arms[arm]), requests_sha256=prepared.requests_sha256(arm))
+
+
+def _levers(prepared: Prepared) -> tuple[str, ...]:
+    arms = tuple(prepared.arms.values())
+    return moved_levers(*arms) if len(arms) == 2 else ()
 
 
 def _run_url(environ: Mapping[str, str]) -> str | None:
@@ -115,17 +116,10 @@ async def draw(prepared: Prepared, setting: Setting, *, progress: Callable[[Coun
 @asynccontextmanager
 async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
     from evalaction.checks.pool import Judge
-    from evalaction.endpoints import open_surface
 
     card, exam = prepared.card, prepared.exam
-    used = {arm.endpoint for arm in card.arms.values()}
-    surfaces = {
-        name: open_surface(
-            card.endpoints[name], environ=setting.environ, files=prepared.frozen.files, ca_bundle=setting.ca_bundle
-        )
-        for name in sorted(used)
-    }
-    redact = redactor_of(card, setting.environ).redact
+    surfaces, keys = _surfaces(prepared, setting)
+    redact = redactor_of(prepared.named, setting.environ).redact
 
     def quotable(text: str) -> bool:
         # A reason quotes the reply cut short, where a secret could no longer be found: then it quotes nothing.
@@ -135,7 +129,10 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
     rows = RowMaker(
         ids,
         {
-            arm: Asked(endpoint=card.arms[arm].endpoint, request_sha256=[request.sha256 for request in requests])
+            arm: Asked(
+                endpoint=[one.endpoint.name for one in prepared.arms[arm].asked],
+                request_sha256=[request.sha256 for request in requests],
+            )
             for arm, requests in prepared.requests.items()
         },
         seed=card.seed,
@@ -146,7 +143,7 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
         yield Job(
             grid=Grid(ids, arms=tuple(prepared.requests), draws=card.draws.count, seed=card.seed),
             items=exam.items,
-            routes={arm: _route(prepared, arm) for arm in prepared.requests},
+            lanes={arm: _lane(prepared, arm, keys[arm]) for arm in prepared.requests},
             surfaces=surfaces,
             judge=judge,
             rows=rows,
@@ -158,7 +155,34 @@ WORKERS = 2
 """Processes that judge; a third one does not help beside the client itself on a small runner."""
 
 
-def _route(prepared: Prepared, arm: ArmName) -> Route:
+def _surfaces(prepared: Prepared, setting: Setting) -> tuple[dict[str, Surface], dict[ArmName, list[str]]]:
+    """The surfaces by key, and per arm the key of each item. Equal connections are one surface, whatever arm asks."""
+    from evalaction.endpoints import open_surface
+
+    surfaces: dict[str, Surface] = {}
+    known: list[tuple[Endpoint, Mapping[str, bytes] | None, str]] = []
+    keys: dict[ArmName, list[str]] = {}
+
+    def key_of(endpoint: Endpoint, files: Mapping[str, bytes]) -> str:
+        alike = connection(endpoint)
+        own = files if endpoint.replies else None
+        found = next((key for other, theirs, key in known if other == alike and theirs is own), None)
+        if found is None:
+            found = f"{endpoint.name} {len(known)}"
+            known.append((alike, own, found))
+            surfaces[found] = open_surface(alike, environ=setting.environ, files=files, ca_bundle=setting.ca_bundle)
+        return found
+
+    for name, arm in prepared.arms.items():
+        of_endpoint = [(endpoint, key_of(endpoint, arm.source.files)) for endpoint in arm.endpoints]
+        keys[name] = [
+            next(key for endpoint, key in of_endpoint if endpoint is one.endpoint or endpoint == one.endpoint)
+            for one in arm.asked
+        ]
+    return surfaces, keys
+
+
+def _lane(prepared: Prepared, arm: ArmName, keys: list[str]) -> Lane:
     from evalaction.endpoints import Call
 
     draws = prepared.card.draws
@@ -174,4 +198,4 @@ def _route(prepared: Prepared, arm: ArmName) -> Route:
             max_body_bytes=draws.max_body_bytes,
         )
 
-    return Route(endpoint=prepared.card.arms[arm].endpoint, call=call)
+    return Lane(surface=keys, call=call)

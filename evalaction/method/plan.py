@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import TypeAlias
 
 from evalaction.errors import InconclusiveError, UsageError
 from evalaction.method.card import Card, Endpoint
@@ -84,14 +85,17 @@ class Plan:
         return max(Fraction(turns * reply_ms, 1000), paced + Fraction(reply_ms, 1000))
 
 
-def plan_run(card: Card, ids: Sequence[str], request_bytes: Mapping[ArmName, Sequence[int]]) -> Plan:
-    """Plan a run of `card` over items `ids`; `request_bytes` holds per arm the size of each item's request body."""
+Sizes: TypeAlias = "Sequence[tuple[Endpoint, int]]"
+
+
+def plan_run(card: Card, ids: Sequence[str], requests: Mapping[ArmName, Sizes]) -> Plan:
+    """Plan a run of `card` over items `ids`; `requests` holds per arm each item's endpoint and the bytes of its request body."""
     halves = _halves(card, ids)
     floor = card.sign.min_items_per_half if card.sign and card.sign.claim != "none" else None
     return Plan(
         items=len(ids),
         draws=card.draws.count,
-        costs=tuple(_cost(card, arm, sizes) for arm, sizes in request_bytes.items()),
+        costs=tuple(_cost(card.draws.count, arm, sizes) for arm, sizes in requests.items()),
         halves=halves,
         floor=floor,
         add_items=items_to_add(halves, floor) if halves and floor else 0,
@@ -118,18 +122,26 @@ def max_output_tokens(endpoint: Endpoint) -> int | None:
     return 0 if endpoint.api == "scripted" else None
 
 
-def _cost(card: Card, arm: ArmName, sizes: Sequence[int]) -> ArmCost:
-    endpoint = card.endpoints[card.arms[arm].endpoint]
-    calls = len(sizes) * card.draws.count
-    input_tokens = sum(sizes) * card.draws.count
+def _cost(draws: int, arm: ArmName, sizes: Sizes) -> ArmCost:
+    tokens, usd = zip(*(_worst(endpoint, size) for endpoint, size in sizes), strict=True) if sizes else ((), ())
+    return ArmCost(
+        arm=arm,
+        endpoint=", ".join(dict.fromkeys(endpoint.name for endpoint, _ in sizes)),
+        calls=len(sizes) * draws,
+        input_tokens=sum(size for _, size in sizes) * draws,
+        output_tokens=None if None in tokens else sum(bound for bound in tokens if bound is not None) * draws,
+        usd=None if None in usd else sum((cost for cost in usd if cost is not None), Fraction(0)) * draws,
+    )
+
+
+def _worst(endpoint: Endpoint, size: int) -> tuple[int | None, Fraction | None]:
+    """Output tokens and USD of one call at most."""
     bound = max_output_tokens(endpoint)
-    output_tokens = None if bound is None else bound * calls
-    usd = None
     if endpoint.api == "scripted":
-        usd = Fraction(0)
-    elif endpoint.price and output_tokens is not None:
-        usd = (endpoint.price.input.value * input_tokens + endpoint.price.output.value * output_tokens) / 1_000_000
-    return ArmCost(arm=arm, endpoint=endpoint.name, calls=calls, input_tokens=input_tokens, output_tokens=output_tokens, usd=usd)
+        return bound, Fraction(0)
+    if endpoint.price is None or bound is None:
+        return bound, None
+    return bound, (endpoint.price.input.value * size + endpoint.price.output.value * bound) / 1_000_000
 
 
 def items_to_add(halves: tuple[int, int], floor: int) -> int:

@@ -80,7 +80,7 @@ def test_a_run_killed_before_its_journal(tmp_path: Path) -> None:
 
 
 TREATMENT, CONTROL = (
-    ArmRecord(arm=arm, endpoint=arm, api="openai", model="some-model", requests_sha256=digest(arm)) for arm in BOTH
+    ArmRecord(arm=arm, asked=asked_of(arm), requests_sha256=digest(arm)) for arm in BOTH
 )
 
 

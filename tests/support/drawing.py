@@ -14,9 +14,10 @@ from support import cards
 from evalaction.engine.grid import Grid
 from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.rows import Asked, RowMaker
-from evalaction.engine.run import Job, Route
+from evalaction.engine.run import Job, Lane
 from evalaction.method.canonical import digest
 from evalaction.method.card import KeepText, Pace
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.records import ArmName, Check, Columns, Completion, Item
 
 T = TypeVar("T")
@@ -172,16 +173,22 @@ def job_of(
     """A run of `items` × arms × `draws`; each arm asks an endpoint of its own name."""
     exam = items_of(items)
     ids = [item.id for item in exam]
-    asked = {arm: Asked(endpoint=arm, request_sha256=[digest([arm, item]) for item in ids]) for arm in arms}
+    asked = {arm: Asked(endpoint=[arm] * items, request_sha256=[digest([arm, item]) for item in ids]) for arm in arms}
     return Job(
         grid=grid_of(items, draws, arms),
         items=exam,
-        routes={arm: Route(endpoint=arm, call=lambda item, draw: (item, draw)) for arm in arms},
+        lanes={arm: Lane(surface=[arm] * items, call=lambda item, draw: (item, draw)) for arm in arms},
         surfaces={arm: stage.surface(arm) for arm in arms},
         judge=judge,
         rows=RowMaker(ids, asked, seed=SEED, redact=redact, keep_text=keep_text),
         pace=pace or Pace(),
     )
+
+
+def asked_of(name: str, **changes: Any) -> ArmFacts:
+    """An arm of one endpoint."""
+    values: dict[str, Any] = {"name": name, "api": "openai", "model": "some-model", "identity": digest(name)}
+    return ArmFacts(endpoints=(EndpointFacts(**(values | changes)),))
 
 
 def manifest_of(job: Job, **changes: Any) -> Manifest:
@@ -198,10 +205,7 @@ def manifest_of(job: Job, **changes: Any) -> Manifest:
         "ids_sha256": digest("ids"),
         "question_digest": digest("question"),
         "items": tuple((item, ("short",) if n % 2 else ()) for n, item in enumerate(job.grid.ids)),
-        "arms": tuple(
-            ArmRecord(arm=arm, endpoint=arm, api="openai", model="some-model", requests_sha256=digest(arm))
-            for arm in job.grid.arms
-        ),
+        "arms": tuple(ArmRecord(arm=arm, asked=asked_of(arm), requests_sha256=digest(arm)) for arm in job.grid.arms),
         "planned": len(job.grid),
         "runner": {"arch": "x86_64", "python": "3.12.1"},
     }

@@ -23,14 +23,16 @@ from evalaction.engine.grid import Grid
 from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.pace import SystemClock
 from evalaction.engine.rows import Asked, RowMaker
-from evalaction.engine.run import Job, Route, refuse_interrupted
+from evalaction.engine.run import Job, Lane, refuse_interrupted
 from evalaction.errors import EvalactionError
 from evalaction.method.canonical import digest
 from evalaction.method.card import CheckLimits, Endpoint, Pace
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.records import ArmName, Check, Item, Message
 from evalaction.redaction import Redactor
 
 SEED = "freeze-me-before-running"
+ASKED = ArmFacts(endpoints=(EndpointFacts(name="main", api="openai", model="m", identity=digest("main")),))
 ARMS: tuple[ArmName, ...] = ("treatment", "control")
 
 
@@ -58,7 +60,7 @@ def exam(count: int) -> tuple[Item, ...]:
     )
 
 
-def route(arm: ArmName, endpoint: Endpoint, items: tuple[Item, ...]) -> tuple[Route, Asked]:
+def lane(arm: ArmName, endpoint: Endpoint, items: tuple[Item, ...]) -> tuple[Lane, Asked]:
     requests = [
         build_request(endpoint, (Message("system", arm), Message("user", str(item.prompt))), endpoint.output) for item in items
     ]
@@ -66,7 +68,8 @@ def route(arm: ArmName, endpoint: Endpoint, items: tuple[Item, ...]) -> tuple[Ro
     def call(item: int, draw: int) -> Call:
         return Call(request=requests[item], item=items[item].id, draw=draw, timeout_ms=20_000)
 
-    return Route(endpoint="main", call=call), Asked(endpoint="main", request_sha256=[request.sha256 for request in requests])
+    names = ["main"] * len(items)
+    return Lane(surface=names, call=call), Asked(endpoint=names, request_sha256=[request.sha256 for request in requests])
 
 
 def manifest_of(job: Job, asked: dict[ArmName, Asked]) -> Manifest:
@@ -83,8 +86,7 @@ def manifest_of(job: Job, asked: dict[ArmName, Asked]) -> Manifest:
         question_digest=digest("question"),
         items=tuple((item.id, ()) for item in job.items),
         arms=tuple(
-            ArmRecord(arm=arm, endpoint="main", api="openai", model="m", requests_sha256=digest(list(asked[arm].request_sha256)))
-            for arm in job.grid.arms
+            ArmRecord(arm=arm, asked=ASKED, requests_sha256=digest(list(asked[arm].request_sha256))) for arm in job.grid.arms
         ),
         planned=len(job.grid),
     )
@@ -95,15 +97,15 @@ async def draw(asked_for: argparse.Namespace) -> dict[str, Any]:
     ids = [item.id for item in items]
     arms = ARMS[:1] if asked_for.one_arm else ARMS
     endpoint = Endpoint(name="main", api="openai", url=asked_for.url + "/v1", key_env="EVAL_KEY", model="m")
-    routes = {arm: route(arm, endpoint, items) for arm in arms}
-    asked = {arm: pair[1] for arm, pair in routes.items()}
+    lanes = {arm: lane(arm, endpoint, items) for arm in arms}
+    asked = {arm: pair[1] for arm, pair in lanes.items()}
     redactor = Redactor({"EVAL_KEY": asked_for.secret})
     environ = {"EVAL_KEY": asked_for.secret}
     async with Judge(items, CheckLimits(), 2) as judge:
         job = Job(
             grid=Grid(ids, arms=arms, draws=asked_for.draws, seed=SEED),
             items=items,
-            routes={arm: pair[0] for arm, pair in routes.items()},
+            lanes={arm: pair[0] for arm, pair in lanes.items()},
             surfaces={"main": open_surface(endpoint, environ=environ, files={})},
             judge=judge,
             rows=RowMaker(ids, asked, seed=SEED, redact=redactor.redact, keep_text="full"),

@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from evalaction.method.canonical import digest
 from evalaction.method.card import Arm, Card, Draws, Endpoint, ExamRef, Limit, Sign
 from evalaction.method.counting.halves import half_of
 from evalaction.method.counting.tally import Tally
-from evalaction.method.judging.facts import RunFacts
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts, RunFacts
+from evalaction.method.judging.limits import sampling_seed
 from evalaction.method.numbers import Threshold
+from evalaction.method.question import endpoint_of
 from evalaction.method.records import ARMS, ArmName, Columns, Row
 from evalaction.method.report import Provenance
 
@@ -109,8 +112,11 @@ def card(*limits: Limit, draws: int = 1, claim: Sign | None = None, **fields: An
     return Card(**(made | control | fields))
 
 
-def facts(tally: Tally, **fields: Any) -> RunFacts:
+def facts(tally: Tally, of: Card | None = None, **fields: Any) -> RunFacts:
+    """The facts of a run of the card `of`, whose arms name their endpoints."""
+    of = of or card(claim=sign("none"))
     made: dict[str, Any] = {
+        "arms": {name: asked_by(of, name) for name in tally.sides},
         "planned": tally.cells,
         "sent": tally.rows,
         "written": tally.rows,
@@ -119,6 +125,19 @@ def facts(tally: Tally, **fields: Any) -> RunFacts:
         "provenance": Provenance(tool_version="0"),
     }
     return RunFacts(**(made | fields))
+
+
+def asked_by(of: Card, name: ArmName) -> ArmFacts:
+    one = of.endpoints[of.arms[name].endpoint or ""]
+    known = EndpointFacts(
+        name=one.name,
+        api=one.api,
+        model=one.model,
+        output=one.output,
+        seeded=sampling_seed(one),
+        identity=digest(endpoint_of(one)),
+    )
+    return ArmFacts(endpoints=(known,))
 
 
 def say(sentence: Sequence[Any]) -> str:

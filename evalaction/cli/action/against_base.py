@@ -34,7 +34,7 @@ def compare(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
 
     if stage.context.kind != "pull_request" and not (stage.context.kind == "other" and stage.context.head):
         return ()
-    secret = bool(secrets_of(prepared.card, stage.world.environ))
+    secret = bool(secrets_of(prepared.named, stage.world.environ))
     try:
         cards = _cards_at_base(stage, prepared)
     except EvalactionError:
@@ -46,7 +46,7 @@ def compare(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     compared = [own] if path in cards else cards.values()
     allowed = {_identity(one) for card in compared if card for one in card.endpoints.values()}
     if secret and cards:
-        _refuse_moved(prepared.card, allowed)
+        _refuse_moved(prepared.asked, allowed)
     if own is None:
         return (_UNREADABLE if path in cards else _NEW,)
     changes = tuple(question_changes(own, prepared.card))
@@ -104,14 +104,13 @@ def _limit_name(limit: Limit) -> str:
     return ".".join(part for part in (limit.scope, limit.tag, limit.name) if part)
 
 
-def _refuse_moved(card: Card, allowed: set[tuple[Any, ...]]) -> None:
+def _refuse_moved(asked: Sequence[Endpoint], allowed: set[tuple[Any, ...]]) -> None:
     from evalaction.endpoints import variables_of
 
-    for name in sorted({arm.endpoint for arm in card.arms.values()}):
-        endpoint = card.endpoints[name]
+    for endpoint in asked:
         if any(variables_of(endpoint)) and _identity(endpoint) not in allowed:
             raise UnregisteredError(
-                f"The endpoint {name} has another address, key variable or header variables than at base, or base's "
+                f"The endpoint {endpoint.name} has another address, key variable or header variables than at base, or base's "
                 "card cannot be read, and a secret is set: nothing was sent. "
                 "Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
                 code="endpoint_changed",

@@ -15,7 +15,7 @@ from evalaction.cli.action.pieces import shown_again, with_callouts
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.cli.pipeline import draw_derived, leave
 from evalaction.engine.folder import ROWS
-from evalaction.engine.prepare import pass_gates, prepare, prepared_of
+from evalaction.engine.prepare import named_endpoints, pass_gates, prepare, prepared_of
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
 from evalaction.errors import EvalactionError, Interrupted, NotRunError, Outcome, SourceError, UsageError
@@ -61,7 +61,7 @@ def _prepared(stage: Stage, path: str) -> Prepared:
 
     report = verify(stage.git.root / path, expected_head=expected_head(stage))
     if report.readable is not None:
-        stage.log.mask(secrets_of(report.readable.card, stage.world.environ))
+        stage.log.mask(secrets_of(named_endpoints([report.readable.card]), stage.world.environ))
     prepared = prepared_of(report)
     if stage.asked_number is None:
         return prepared

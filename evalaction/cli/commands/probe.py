@@ -8,12 +8,11 @@ from evalaction.checks.pool import Judge
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
 from evalaction.endpoints import Call, build_request, missing_variables, open_surface
-from evalaction.engine.prepare import load
+from evalaction.engine.prepare import Prepared, load, prepare
 from evalaction.engine.session import redactor_of
 from evalaction.errors import NotRunError, Outcome
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Check, Columns, Completion, Item, Message
-from evalaction.registration.frozen import Frozen
 from evalaction.report.encode import term
 
 PROMPT = "This is a connection test. Answer with the one word: pong"
@@ -22,16 +21,15 @@ HEAD = 2_000
 
 
 def run(options: Options, world: World) -> int:
-    frozen = load(world.cwd / options.card, world.environ, rehearse_only=True)
-    card = frozen.card
-    if missing := missing_variables(card, world.environ):
+    prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=True))
+    if missing := missing_variables(prepared.asked, world.environ):
         raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was sent.")
-    redact = redactor_of(card, world.environ).redact
+    redact = redactor_of(prepared.named, world.environ).redact
     reached = True
-    for name in sorted({arm.endpoint for arm in card.arms.values()}):
-        completion, columns = asyncio.run(_ask(card.endpoints[name], frozen, options, world))
+    for endpoint in sorted(prepared.asked, key=lambda one: (one.name, one.model or "")):
+        completion, columns = asyncio.run(_ask(endpoint, prepared, options, world))
         reached = reached and columns.reach
-        world.say(f"{term(name)}: {_columns(columns)} · {completion.ms:,} ms · status {completion.status or 'none'}")
+        world.say(f"{term(endpoint.name)}: {_columns(columns)} · {completion.ms:,} ms · status {completion.status or 'none'}")
         served = completion.served_model or "not said"
         tokens = f"{completion.usage.input or '?'} in, {completion.usage.output or '?'} out"
         world.say(
@@ -43,19 +41,19 @@ def run(options: Options, world: World) -> int:
     return Outcome.PASS.exit_code if reached else Outcome.UNREACHABLE.exit_code
 
 
-async def _ask(endpoint: Endpoint, frozen: Frozen, options: Options, world: World) -> tuple[Completion, Columns]:
-    redact = redactor_of(frozen.card, world.environ).redact
-    surface = open_surface(endpoint, environ=world.environ, files=frozen.files, ca_bundle=options.ca_bundle)
+async def _ask(endpoint: Endpoint, prepared: Prepared, options: Options, world: World) -> tuple[Completion, Columns]:
+    redact = redactor_of(prepared.named, world.environ).redact
+    surface = open_surface(endpoint, environ=world.environ, files=prepared.files_of(endpoint), ca_bundle=options.ca_bundle)
     surface.expect([ITEM.id])
     slot = surface.slot()
-    draws = frozen.card.draws
+    draws = prepared.card.draws
     request = build_request(endpoint, (Message("user", PROMPT),), endpoint.output)
     call = Call(request=request, item=ITEM.id, draw=0, timeout_ms=draws.timeout_ms, max_body_bytes=draws.max_body_bytes)
     try:
         completion = await slot.send(call)
     finally:
         await slot.aclose()
-    async with Judge([ITEM], frozen.card.checks, 1, quotable=lambda text: redact(text) == text) as judge:
+    async with Judge([ITEM], prepared.card.checks, 1, quotable=lambda text: redact(text) == text) as judge:
         return completion, (await judge(ITEM, completion)).columns
 
 

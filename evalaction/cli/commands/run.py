@@ -85,7 +85,7 @@ def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting)
     from evalaction.engine.run import refuse_interrupted
     from evalaction.engine.session import redactor_of
 
-    redactor = redactor_of(prepared.card, world.environ)
+    redactor = redactor_of(prepared.named, world.environ)
     for name in redactor.short:
         world.warn(
             f"warning: the value of {term(name)} is shorter than 8 characters and is not searched for in the files of the run"

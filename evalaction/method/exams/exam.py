@@ -9,7 +9,6 @@ from typing import Literal
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.canonical import sha256
 from evalaction.method.card import Card
-from evalaction.method.cards.endpoints import body_places
 from evalaction.method.exams.hashes import folder_digest, ids_digest, other_files_digest
 from evalaction.method.exams.items import item_of, same_id
 from evalaction.method.exams.sources import RawItem, read_csv, read_folder, read_jsonl
@@ -67,19 +66,6 @@ def check_question(card: Card, exam: Exam) -> None:
         if limit.tag is not None and limit.tag not in tags:
             near = suggestion(limit.tag, tuple(tags))
             raise UsageError(f"the limit `{limit.name}` is for the tag `{short(limit.tag)}`, which no item has{near}")
-    for name, arm in card.arms.items():
-        shape = card.endpoints[arm.endpoint].http
-        if shape is not None:
-            _check_http(exam.items, name, body_places(shape.body))
-
-
-def _check_http(items: Iterable[Item], arm: str, places: set[str]) -> None:
-    for item in items:
-        if item.system is not None and not places & {"system", "messages"}:
-            raise UsageError(
-                f"item `{short(item.id)}` has a `system` text, and the body of arm `{arm}` has no place for it; "
-                "add `{{system}}` or `{{messages}}`"
-            )
 
 
 def _single(data: bytes, tasks: str) -> Exam:

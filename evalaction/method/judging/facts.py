@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evalaction.method.records import Sentence
+from evalaction.method.records import ArmName, Output, Sentence
 from evalaction.method.report import Provenance
 
 Ended: TypeAlias = Literal["complete", "unreachable", "deadline", "interrupted", "disk"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointFacts:
+    """What is known of an endpoint without its address."""
+
+    name: str
+    api: str
+    model: str | None
+    output: Output = "text"
+    seeded: bool = False
+    """A sampling seed is fixed, so its draws are not independent."""
+    identity: str
+    """sha256 of whom it reaches and how its replies are read, model and parameters apart."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArmFacts:
+    """What an arm asked."""
+
+    endpoints: tuple[EndpointFacts, ...]
+    """The different ones, in the order of the exam; at least one."""
+    commit: str | None = None
+    """Where the arm is defined."""
+
+    @property
+    def endpoint(self) -> str:
+        return ", ".join(dict.fromkeys(one.name for one in self.endpoints))
+
+    @property
+    def model(self) -> str | None:
+        return ", ".join(dict.fromkeys(one.model for one in self.endpoints if one.model)) or None
+
+    @property
+    def seeded(self) -> bool:
+        return any(one.seeded for one in self.endpoints)
+
+    @property
+    def scripted(self) -> bool:
+        return any(one.api == "scripted" for one in self.endpoints)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +63,9 @@ class RunFacts:
     sealed: bool
     ended: Ended
     provenance: Provenance
+    arms: Mapping[ArmName, ArmFacts]
+    levers: tuple[str, ...] = ()
+    """What differs between the arms, as `moved_levers` names it."""
     synthetic_allowed: bool = False
     """The caller said that scripted replies are wanted (`demo`, `--synthetic`)."""
     rehearsal: bool = False
@@ -31,3 +75,17 @@ class RunFacts:
     """The longest such header, as it was sent (untrusted)."""
     callouts: tuple[Sentence, ...] = ()
     """Anything else a reader must know, said before ours."""
+
+    @property
+    def seeded(self) -> tuple[str, ...]:
+        """The arms whose draws are not independent."""
+        return tuple(name for name, arm in self.arms.items() if arm.seeded)
+
+    @property
+    def scripted(self) -> bool:
+        return any(arm.scripted for arm in self.arms.values())
+
+    @property
+    def one_endpoint(self) -> bool:
+        """Whether all draws of all arms went to one endpoint."""
+        return len({one.identity for arm in self.arms.values() for one in arm.endpoints}) == 1

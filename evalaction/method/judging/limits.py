@@ -103,19 +103,16 @@ def _holds_seed(value: Json) -> bool:
     )
 
 
-def seeded_arms(card: Card) -> tuple[str, ...]:
-    return tuple(name for name, arm in card.arms.items() if sampling_seed(card.endpoints[arm.endpoint]))
-
-
 def blames_the_model(result: LimitResult) -> bool:
     """A breach of a reach limit says nothing about the model: it makes a run inconclusive, not failed."""
     return result.state == "breached" and result.limit.name not in _NOT_THE_MODEL
 
 
-def judge_limits(card: Card, tally: Tally) -> tuple[LimitResult, ...]:
-    """Every limit of the card, in its order."""
+def judge_limits(card: Card, tally: Tally, seeded: Sequence[str] = ()) -> tuple[LimitResult, ...]:
+    """Every limit of the card whose arms were drawn, in its order; `seeded` names the arms with a fixed sampling seed."""
     groups = _Groups(tally)
-    return tuple(_judge(limit, groups, seeded_arms(card)) for limit in card.limits)
+    drawn = (limit for limit in card.limits if "control" in groups.arms or limit.scope == "treatment")
+    return tuple(_judge(limit, groups, seeded) for limit in drawn)
 
 
 class _Groups:

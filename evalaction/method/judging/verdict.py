@@ -52,17 +52,17 @@ def judge(card: Card, tally: Tally, facts: RunFacts) -> Verdict:
 
 def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
     """`judge`, with both halves and the limits beside the verdict."""
-    stopped = _unreachable(card, tally, facts) or _partial(tally, facts)
+    stopped = _unreachable(tally, facts) or _partial(tally, facts)
     if stopped:
         outcome, breaks = stopped
         verdict = Verdict(outcome=outcome, earned=False, sign=0, half_signs=None, breaks=breaks)
         return Findings(verdict=verdict, deciding=breaks[0], judged=False)
-    sign = card.sign if card.sign and card.sign.claim != "none" else None
+    sign = card.sign if card.sign and card.sign.claim != "none" and "control" in tally.sides else None
     split = split_sign(tally, sign, card.validity) if sign else None
-    doubts = _doubts(card, tally, facts, sign)
+    doubts = _doubts(tally, facts, sign)
     invalid = split.invalid if split else _invalid_arms(card, tally)
     claim = judge_claim(tally, sign, split) if sign and split else ClaimResult()
-    limits = judge_limits(card, tally)
+    limits = judge_limits(card, tally, facts.seeded)
     rulings = [(Outcome.INCONCLUSIVE, found) for found in (*doubts, *invalid)]
     rulings += [(claim.outcome, found) for found in claim.breaks]
     rulings += [ruling for result in limits for ruling in _limit_rulings(result)]
@@ -92,11 +92,11 @@ def _limit_rulings(result: LimitResult) -> list[tuple[Outcome, Break]]:
     return []
 
 
-def _unreachable(card: Card, tally: Tally, facts: RunFacts) -> tuple[Outcome, tuple[Break, ...]] | None:
+def _unreachable(tally: Tally, facts: RunFacts) -> tuple[Outcome, tuple[Break, ...]] | None:
     dead = [arm for arm in ARMS if arm in tally.sides and set(tally.sides[arm].first_letters()) == {UNREACHED}]
     if not dead or not (facts.sealed or facts.rehearsal):
         return None
-    return Outcome.UNREACHABLE, tuple(_dead_arm(arm, card.arms[arm].endpoint, tally) for arm in dead)
+    return Outcome.UNREACHABLE, tuple(_dead_arm(arm, facts.arms[arm].endpoint, tally) for arm in dead)
 
 
 def _dead_arm(arm: ArmName, endpoint: str, tally: Tally) -> Break:
@@ -129,14 +129,10 @@ def _invalid_arms(card: Card, tally: Tally) -> tuple[Break, ...]:
     return tuple(found for region in regions for found in region.breaks(card.validity))
 
 
-def synthetic(card: Card) -> bool:
-    return any(card.endpoints[arm.endpoint].api == "scripted" for arm in card.arms.values())
-
-
-def _doubts(card: Card, tally: Tally, facts: RunFacts, sign: Sign | None) -> tuple[Break, ...]:
+def _doubts(tally: Tally, facts: RunFacts, sign: Sign | None) -> tuple[Break, ...]:
     """Reasons why nothing can be earned, whatever the numbers are."""
     found = []
-    if synthetic(card) and not facts.synthetic_allowed:
+    if facts.scripted and not facts.synthetic_allowed:
         found.append(Break("synthetic", ("The replies are scripted: nothing here was said by a model.",)))
     if sign and len(tally.ids) < SMALL:
         text = (
@@ -144,7 +140,7 @@ def _doubts(card: Card, tally: Tally, facts: RunFacts, sign: Sign | None) -> tup
         )
         found.append(Break("small_exam", (text,)))
     marks = sum((side.cache_marks for side in tally.sides.values()), start=Counter())
-    replays = tally.replayed(one_endpoint=len({arm.endpoint for arm in card.arms.values()}) == 1)
+    replays = tally.replayed(one_endpoint=facts.one_endpoint)
     if marks or replays:
         text = f"{count(marks.total(), 'reply', 'replies')} came from a cache by their own headers"
         parts: Sentence = (f"{text} (", *tallied(ranked(marks)), ")") if marks else (text,)

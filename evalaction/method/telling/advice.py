@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from evalaction.errors import Outcome
-from evalaction.method.card import Card, Endpoint
+from evalaction.method.card import Card
 from evalaction.method.counting.rates import draw_rates
 from evalaction.method.counting.tally import Tally
+from evalaction.method.judging.facts import ArmFacts
 from evalaction.method.judging.limits import limit_name
 from evalaction.method.judging.sign import DISAGREE, NO_LEAD, UNPAIRED
 from evalaction.method.judging.verdict import Findings
@@ -62,6 +63,7 @@ class Case:
     """All that heading and advice are a function of."""
 
     card: Card
+    arms: Mapping[ArmName, ArmFacts]
     tally: Tally
     findings: Findings
     moved: ColumnName | None
@@ -74,9 +76,6 @@ class Case:
     @property
     def gated(self) -> bool:
         return self.claim != "none" or bool(self.card.limits)
-
-    def endpoint(self, arm: ArmName) -> Endpoint:
-        return self.card.endpoints[self.card.arms[arm].endpoint]
 
 
 def heading(case: Case) -> Sentence:
@@ -187,13 +186,13 @@ def _limited_column(case: Case) -> ColumnName | None:
 
 def _path(case: Case, arm: ArmName) -> Sentence:
     reasons = case.tally.sides[arm].lost()
-    endpoint = case.endpoint(arm)
+    asked = case.arms[arm]
     worst = reasons[0][0] if reasons else ""
-    where: Sentence = (Quoted(endpoint.name), " (", *tallied(reasons), ")") if reasons else (Quoted(endpoint.name),)
+    where: Sentence = (Quoted(asked.endpoint), " (", *tallied(reasons), ")") if reasons else (Quoted(asked.endpoint),)
     if worst.startswith("empty"):
         otherwise = (
             "the model answered without a tool call: ask for one with `tool_choice`"
-            if endpoint.output == "tool_calls"
+            if any(one.output == "tool_calls" for one in asked.endpoints)
             else "look at the output declared for the endpoint"
         )
         return ("Empty replies from endpoint ", *where, f": {_EMPTY_REMEDIES.get(worst, otherwise)}.")

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalaction.method.card import Card
 from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, Tally
 from evalaction.method.judging.facts import RunFacts
-from evalaction.method.judging.limits import seeded_arms
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.telling.words import count, listed, quoted, ranked, tallied
 
 
-def callouts(card: Card, tally: Tally, facts: RunFacts) -> tuple[Sentence, ...]:
+def callouts(tally: Tally, facts: RunFacts) -> tuple[Sentence, ...]:
     """All callouts of a run whose grid is whole, those of the caller first."""
-    return (*plain_callouts(card, facts), *_of_draws(tally))
+    return (*plain_callouts(facts), *_of_draws(tally))
 
 
-def plain_callouts(card: Card, facts: RunFacts) -> tuple[Sentence, ...]:
+def plain_callouts(facts: RunFacts) -> tuple[Sentence, ...]:
     """The callouts that need no draw."""
-    return (*facts.callouts, *_of_run(facts), *_of_card(card))
+    return (*facts.callouts, *_of_run(facts), *_of_arms(facts))
 
 
 def _of_run(facts: RunFacts) -> Iterator[Sentence]:
@@ -32,27 +30,12 @@ def _of_run(facts: RunFacts) -> Iterator[Sentence]:
         yield (f"The counts differ: {count(facts.planned, 'draw')} planned, {facts.sent:,} sent, {facts.written:,} written.",)
 
 
-def _of_card(card: Card) -> Iterator[Sentence]:
-    levers = moved_levers(card)
-    if len(levers) > 1:
-        yield (f"More than one lever moved: {listed(levers)}; a difference cannot be put down to one of them.",)
-    seeded = seeded_arms(card)
-    if seeded:
-        yield (f"A sampling seed is fixed for {listed(seeded)}: the draws are not independent, stable and flip say nothing.",)
-
-
-def moved_levers(card: Card) -> tuple[str, ...]:
-    """What differs between the arms as the card defines them: endpoint, model, parameters, prompt."""
-    if card.control is None:
-        return ()
-    ours, theirs = card.endpoints[card.treatment.endpoint], card.endpoints[card.control.endpoint]
-    differs = {
-        "endpoint": (ours.api, ours.url, ours.url_env) != (theirs.api, theirs.url, theirs.url_env),
-        "model": ours.model != theirs.model,
-        "parameters": dict(ours.params) != dict(theirs.params),
-        "prompt": (card.treatment.system, card.treatment.template) != (card.control.system, card.control.template),
-    }
-    return tuple(lever for lever, moved in differs.items() if moved)
+def _of_arms(facts: RunFacts) -> Iterator[Sentence]:
+    if len(facts.levers) > 1:
+        yield (f"More than one lever moved: {listed(facts.levers)}; a difference cannot be put down to one of them.",)
+    if facts.seeded:
+        fixed = f"A sampling seed is fixed for {listed(facts.seeded)}"
+        yield (f"{fixed}: the draws are not independent, stable and flip say nothing.",)
 
 
 def _of_draws(tally: Tally) -> Iterator[Sentence]:

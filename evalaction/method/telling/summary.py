@@ -7,8 +7,8 @@ from evalaction.method.card import Card
 from evalaction.method.counting.paired import discordant, flips, moved_column, pairs
 from evalaction.method.counting.rates import column_rates, percentile_ms, rates_of, tag_reports
 from evalaction.method.counting.tally import Tally
-from evalaction.method.judging.facts import RunFacts
-from evalaction.method.judging.verdict import SMALL, Findings, synthetic, weigh
+from evalaction.method.judging.facts import ArmFacts, RunFacts
+from evalaction.method.judging.verdict import SMALL, Findings, weigh
 from evalaction.method.numbers import Rate
 from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
 from evalaction.method.report import ArmReport, Counts, Provenance, Report, Title, Verdict
@@ -20,10 +20,11 @@ from evalaction.method.telling.words import ranked
 def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
     """Judge a run and put everything that is shown in one object. Without a whole grid: counts and reasons, no rates."""
     findings = weigh(card, tally, facts)
-    paired = findings.judged and card.control is not None
+    paired = findings.judged and "control" in tally.sides
     counts = discordant(tally) if paired else {}
     case = Case(
         card=card,
+        arms=facts.arms,
         tally=tally,
         findings=findings,
         moved=moved_column(counts) if paired else None,
@@ -31,7 +32,7 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
     )
     return Report(
         name=card.name,
-        titles=_titles(card, len(tally.ids), rehearsal=facts.rehearsal),
+        titles=_titles(len(tally.ids), scripted=facts.scripted, rehearsal=facts.rehearsal),
         items=len(tally.ids),
         draws=card.draws.count,
         claim=card.sign.claim if card.sign else None,
@@ -39,8 +40,8 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
         verdict=findings.verdict,
         heading=heading(case),
         todo=todo(case),
-        callouts=callouts(card, tally, facts) if findings.judged else plain_callouts(card, facts),
-        arms=_arms(card, tally, findings),
+        callouts=callouts(tally, facts) if findings.judged else plain_callouts(facts),
+        arms=_arms(facts, tally, findings),
         moved=case.moved,
         halves=findings.split.halves if findings.split else (),
         discordant=counts,
@@ -53,26 +54,25 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
     )
 
 
-def _titles(card: Card, items: int, *, rehearsal: bool) -> tuple[Title, ...]:
-    true: dict[Title, bool] = {"SMALL": items < SMALL, "SYNTHETIC": synthetic(card), "REHEARSAL": rehearsal}
+def _titles(items: int, *, scripted: bool, rehearsal: bool) -> tuple[Title, ...]:
+    true: dict[Title, bool] = {"SMALL": items < SMALL, "SYNTHETIC": scripted, "REHEARSAL": rehearsal}
     return tuple(title for title, holds in true.items() if holds)
 
 
-def _arms(card: Card, tally: Tally, findings: Findings) -> tuple[ArmReport, ...]:
+def _arms(facts: RunFacts, tally: Tally, findings: Findings) -> tuple[ArmReport, ...]:
     if not findings.judged:
         return ()
-    return tuple(_arm(card, tally, arm) for arm in reversed(ARMS) if arm in tally.sides)
+    return tuple(_arm(facts.arms[arm], tally, arm) for arm in reversed(ARMS) if arm in tally.sides)
 
 
-def _arm(card: Card, tally: Tally, arm: ArmName) -> ArmReport:
+def _arm(asked: ArmFacts, tally: Tally, arm: ArmName) -> ArmReport:
     side = tally.sides[arm]
     items = range(side.items)
-    endpoint = card.endpoints[card.arms[arm].endpoint]
     columns, draws = rates_of(side, items)
     return ArmReport(
         arm=arm,
-        endpoint=endpoint.name,
-        model=endpoint.model,
+        endpoint=asked.endpoint,
+        model=asked.model,
         columns=columns,
         first_columns=column_rates(side.first_letters()),
         draws=draws,
@@ -104,6 +104,7 @@ def refusal_report(
     provenance: Provenance,
     card: Card | None = None,
     items: int = 0,
+    scripted: bool = False,
     callouts: tuple[Sentence, ...] = (),
     breaks: tuple[Break, ...] = (),
 ) -> Report:
@@ -112,7 +113,7 @@ def refusal_report(
     `card` where it was read; `breaks` where there are several reasons: they stand in the place of the error's own.
     """
     titles: tuple[Title, ...] = ("NOT RUN",) if error.outcome is Outcome.NOT_RUN else ()
-    small: tuple[Title, ...] = _titles(card, items, rehearsal=False) if card and items else ()
+    small: tuple[Title, ...] = _titles(items, scripted=scripted, rehearsal=False) if card and items else ()
     found = Break(error.code, (Quoted(error.sentence),))
     return Report(
         name=name,

@@ -1,0 +1,169 @@
+"""An arm resolved at one commit: for every item the endpoint that is asked and what it is asked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from evalaction.errors import UsageError
+from evalaction.method.canonical import Json, digest
+from evalaction.method.card import Arm, Card, Endpoint
+from evalaction.method.cards.endpoints import body_places
+from evalaction.method.exams.exam import Exam
+from evalaction.method.exams.prompt import messages_for
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts
+from evalaction.method.judging.limits import sampling_seed
+from evalaction.method.question import endpoint_of
+from evalaction.method.reading.text import decode, short
+from evalaction.method.records import Message, Output
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Where an arm is defined: its entry, the card whose endpoints it names, and the files of the same commit."""
+
+    card: Card
+    arm: Arm
+    files: Mapping[str, bytes]
+    """By path as that card writes it."""
+    commit: str | None
+    """None: a rehearsal, from the working tree."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What an arm does with one item."""
+
+    endpoint: Endpoint
+    """As it is asked: with the model and the parameters that a rule or a prompt file sets."""
+    messages: tuple[Message, ...]
+    output: Output
+    route: str | None = None
+    """The rule that chose the endpoint; None in an arm without rules."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolved:
+    source: Source
+    asked: tuple[Asked, ...]
+    """In exam order."""
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The different endpoints that are asked, in the order of the exam."""
+        return distinct(one.endpoint for one in self.asked)
+
+
+def distinct(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
+    found: list[Endpoint] = []
+    for endpoint in endpoints:
+        if not any(endpoint is one or endpoint == one for one in found):
+            found.append(endpoint)
+    return tuple(found)
+
+
+def resolve(source: Source, exam: Exam) -> Resolved:
+    """What the arm asks for every item. Raises SourceError and UsageError where arm, files and items do not fit together."""
+    arm = source.arm
+    assert arm.endpoint is not None, "an arm has an endpoint or a route"
+    endpoint = source.card.endpoints[arm.endpoint]
+    system, template = (decode(source.files[path], file=path) if path else None for path in (arm.system, arm.template))
+    asked = tuple(
+        Asked(
+            endpoint=endpoint,
+            messages=messages_for(item, system=system, template=template),
+            output=item.output or endpoint.output,
+        )
+        for item in exam.items
+    )
+    _expect_places(asked, exam)
+    return Resolved(source=source, asked=asked)
+
+
+def _expect_places(asked: Iterable[Asked], exam: Exam) -> None:
+    """A system text needs a place in the body of `api: http`. Raises UsageError."""
+    places: dict[int, bool] = {}
+    for one, item in zip(asked, exam.items, strict=True):
+        shape = one.endpoint.http
+        if shape is None or one.messages[0].role != "system":
+            continue
+        if id(shape) not in places:
+            places[id(shape)] = bool(body_places(shape.body) & {"system", "messages"})
+        if not places[id(shape)]:
+            raise UsageError(
+                f"item `{short(item.id)}` has a `system` text, and the body of endpoint `{short(one.endpoint.name)}` has no "
+                "place for it; add `{{system}}` or `{{messages}}`"
+            )
+
+
+def connection(endpoint: Endpoint) -> Endpoint:
+    """The endpoint without what a request says itself: draws with equal connections share their sockets."""
+    return replace(endpoint, model=None, params={}, price=None)
+
+
+def identity_of(endpoint: Endpoint, files: Mapping[str, bytes]) -> Json:
+    """`endpoint_of` with the file of a scripted endpoint."""
+    return endpoint_of(endpoint, replies=files[endpoint.replies] if endpoint.replies else None)
+
+
+def digested(resolved: Resolved) -> Json:
+    """What of an arm's endpoints the question digest covers beside the requests: each one, and which item goes to which."""
+    each = list(_identities(resolved))
+    different = [value for place, value in enumerate(each) if value not in each[:place]]
+    if len(different) == 1:
+        return different[0]
+    places = {id(endpoint): different.index(value) for endpoint, value in zip(resolved.endpoints, each, strict=True)}
+    return {"endpoints": different, "of": [_place(one.endpoint, resolved, places) for one in resolved.asked]}
+
+
+def _identities(resolved: Resolved) -> Iterator[Json]:
+    return (identity_of(endpoint, resolved.source.files) for endpoint in resolved.endpoints)
+
+
+def _place(endpoint: Endpoint, resolved: Resolved, places: Mapping[int, int]) -> int:
+    if id(endpoint) not in places:
+        return places[id(next(one for one in resolved.endpoints if one == endpoint))]
+    return places[id(endpoint)]
+
+
+def facts_of(resolved: Resolved) -> ArmFacts:
+    """What a report says of the arm's endpoints; names and digests, never an address."""
+    return ArmFacts(
+        endpoints=tuple(
+            EndpointFacts(
+                name=endpoint.name,
+                api=endpoint.api,
+                model=endpoint.model,
+                output=endpoint.output,
+                seeded=sampling_seed(endpoint),
+                identity=digest(identity),
+            )
+            for endpoint, identity in zip(resolved.endpoints, _identities(resolved), strict=True)
+        ),
+        commit=resolved.source.commit,
+    )
+
+
+def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
+    """What differs between two arms: route, endpoint, model, parameters, prompt.
+
+    An item that goes another way says nothing of the other levers: its endpoint and model differ because of the route.
+    """
+    pairs = list(zip(ours.asked, theirs.asked, strict=True))
+    rerouted = [a.route is not None and b.route is not None and a.endpoint.name != b.endpoint.name for a, b in pairs]
+    stayed = [pair for pair, other in zip(pairs, rerouted, strict=True) if not other]
+    files = (ours.source.files, theirs.source.files)
+    compared = [pair for place, pair in enumerate(stayed) if not _same_pair(pair, stayed[place - 1] if place else None)]
+    differs = {
+        "route": any(rerouted),
+        "endpoint": any(identity_of(a.endpoint, files[0]) != identity_of(b.endpoint, files[1]) for a, b in compared),
+        "model": any(a.endpoint.model != b.endpoint.model for a, b in compared),
+        "parameters": any(dict(a.endpoint.params) != dict(b.endpoint.params) for a, b in compared),
+        "prompt": any(a.messages != b.messages for a, b in pairs),
+    }
+    return tuple(lever for lever, moved in differs.items() if moved)
+
+
+def _same_pair(pair: tuple[Asked, Asked], before: tuple[Asked, Asked] | None) -> bool:
+    """Items that follow each other mostly share their endpoints, which are then compared once."""
+    return before is not None and all(a.endpoint is b.endpoint for a, b in zip(pair, before, strict=True))
