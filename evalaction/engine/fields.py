@@ -35,6 +35,9 @@ class Fields:
             raise self._wrong(key, "64 lower-case hex digits")
         return held
 
+    def maybe_digest(self, key: str) -> str | None:
+        return self.digest(key) if self._has(key) else None
+
     def word(self, key: str) -> str:
         """A code: lower-case letters, digits and `_`."""
         value = self.text(key)

@@ -179,7 +179,8 @@ def _arm_to_json(arm: ArmRecord) -> Json:
 
 def _endpoint_to_json(endpoint: EndpointFacts) -> Json:
     named: dict[str, Json] = {"name": endpoint.name, "api": endpoint.api, "output": endpoint.output}
-    return named | {"seeded": endpoint.seeded, "identity": endpoint.identity} | _given("model", endpoint.model)
+    named |= {"seeded": endpoint.seeded, "identity": endpoint.identity}
+    return named | _given("model", endpoint.model) | _given("parameters", endpoint.parameters)
 
 
 def _arm_from_json(part: Fields) -> ArmRecord:
@@ -203,6 +204,7 @@ def _endpoint_from_json(part: Fields) -> EndpointFacts:
         output="text" if output == "text" else "tool_calls",
         seeded=part.flag("seeded"),
         identity=part.digest("identity"),
+        parameters=part.maybe_digest("parameters"),
     )
     part.nothing_else()
     return endpoint

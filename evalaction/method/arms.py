@@ -137,6 +137,7 @@ def facts_of(resolved: Resolved) -> ArmFacts:
                 output=endpoint.output,
                 seeded=sampling_seed(endpoint),
                 identity=digest(identity),
+                parameters=digest(dict(endpoint.params)),
             )
             for endpoint, identity in zip(resolved.endpoints, _identities(resolved), strict=True)
         ),

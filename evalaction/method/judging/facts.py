@@ -24,6 +24,8 @@ class EndpointFacts:
     """A sampling seed is fixed, so its draws are not independent."""
     identity: str
     """sha256 of whom it reaches and how its replies are read, model and parameters apart."""
+    parameters: str | None = None
+    """sha256 of the parameters that are sent with every request; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
