@@ -70,7 +70,7 @@ class Limits:
     memory_mb: int = 512
     """Address space of each process."""
     processes: int = 0
-    """Further processes it may have at a time; 0 forbids fork. Threads are counted apart, see `THREADS`."""
+    """Further processes it may have at a time; 0 forbids fork. Threads are counted apart, and bounded too."""
     open_files: int = 64
     disk_mb: int = 16
     """Everything in its /tmp together, where a /tmp can be given."""
@@ -80,7 +80,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bind:
-    """A file or folder of the machine, seen at `inside`. A writable one must allow it to every user: the user inside is another."""
+    """A file or folder of the machine, seen at `inside`. A writable one must let every user write: the user inside is another."""
 
     source: Path
     inside: str
@@ -99,8 +99,6 @@ class Spec:
     """Whether the system's programs, libraries, certificates and name resolution are visible (for `Task.argv`)."""
     network: bool = False
     """Whether TCP and UDP of the machine are reachable; everything else stays boxed."""
-    interpreter: str | None = None
-    """The Python that runs inside; by default the one we run on (in a container: its `python3`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
