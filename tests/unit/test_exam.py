@@ -106,7 +106,8 @@ def test_folder_refusals() -> None:
     for files, file, words in (
         ({"eval/README.md": b"x"}, "eval", "this exam has no items"),
         ({}, "eval", "there is no exam at this path"),
-        ({"eval/a.json": good, "eval/b/task.json": good}, "eval/b/task.json", "`check.py` is not in this version"),
+        ({"eval/a.json": good, "eval/b/task.json": good}, "eval/a.json", "this folder has task folders, and this file beside"),
+        ({"eval/a/b/task.json": good}, "eval/a/b/task.json", "directly below the folder of the exam"),
         ({"eval/b.json": good}, "eval/b.json", "the id of this item is its file name, `b`"),
         ({"eval/b.json": b'{\n "prompt": x}'}, "eval/b.json", "this is not JSON"),
         ({"eval/b.json": b"[1]"}, "eval/b.json", "this is a list"),
@@ -308,14 +309,6 @@ def test_limits_of_tags_need_the_tag() -> None:
     check_question(tagged, load(exam_text(3, tags=["codes"])))
     with pytest.raises(UsageError, match=r"`min_reach` is for the tag `codes`, which no item has; did you mean `code`\?"):
         check_question(tagged, load(exam_text(3, tags=["code"])))
-
-
-def test_http_endpoints_must_have_a_place_for_what_items_send() -> None:
-    http = {"api": "http", "url": "https://h.example", "body": {"q": "{{prompt}}"}, "text": "/t"}
-    asked = parsed(card({"endpoints.main": http, "arms.treatment": {"endpoint": "main"}}))
-    check_question(asked, load(exam_text(2)))
-    with pytest.raises(UsageError, match="has no place for it"):
-        check_question(asked, load(exam_text(2, system="s")))
 
 
 ids = st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]), min_size=1, max_size=8).filter(

@@ -12,32 +12,41 @@ from evalaction.method.exams.sources import RawItem
 from evalaction.method.numbers import Threshold
 from evalaction.method.reading.strict_json import NotJson, loads
 from evalaction.method.reading.text import short, suggestion
-from evalaction.method.records import Check, CheckKind
+from evalaction.method.records import Check, CheckKind, CheckSource
 
 KINDS: tuple[CheckKind, ...] = get_args(CheckKind)
-_LATER = {"python": "a Python checker", "code": "a `check.py`"}
+SOURCES: tuple[CheckSource, ...] = get_args(CheckSource)
 _READ: dict[CheckKind, tuple[str, ...]] = {
     "exact": ("value",),
     "regex": ("value", "pattern"),
     "contains": ("value",),
     "number": ("value", "tolerance"),
-    "json": ("value", "pointer"),
+    "json": ("value", "pointer", "source"),
+    "python": ("source",),
+    "code": (),
 }
 _POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
 
 
-def check_of(item: RawItem) -> Check:
-    """The frozen checker of an item. Raises SourceError where it is missing, unknown or ambiguous."""
+def check_of(item: RawItem, checker: str | None = None) -> Check:
+    """The frozen checker of an item; `checker` is the exam's Python file, where the card names one.
+
+    Raises SourceError where it is missing, unknown or ambiguous.
+    """
     declared = _declared(item)
     kind = _kind(item, declared["kind"])
+    if item.check_file and kind != "code":
+        raise item.error(f"a `check.py` lies beside this item, and its `check` is `{kind}`; keep one of them")
     for field in declared:
         if field != "kind" and field not in _READ[kind]:
             raise item.error(f"`check` of kind `{kind}` has no field `{short(str(field))}`{suggestion(str(field), _READ[kind])}")
+    if kind in ("python", "code"):
+        return _program(item, kind, checker, _source(item, declared))
     answer = _answer(item, kind, declared)
     if kind == "number":
         return Check(kind=kind, expected=_number(item, answer, "the answer"), tolerance=_tolerance(item, declared))
     if kind == "json":
-        return Check(kind=kind, expected=answer, pointer=_pointer(item, declared))
+        return Check(kind=kind, expected=answer, pointer=_pointer(item, declared), source=_source(item, declared))
     if not isinstance(answer, str):
         raise item.error(f"`{kind}` compares text; its answer is {named(answer)}, put it in quotes")
     if not answer.strip():
@@ -55,22 +64,40 @@ def _declared(item: RawItem) -> Mapping[str, Json]:
         return check
     if "check" in item.fields:
         raise item.error(f"`check` is a kind or an object with a `kind`, not {named(check)}")
+    if item.check_file:
+        return {"kind": "code"}
     if "expected" in item.fields:
         return {"kind": "exact"}
     if "fixture" in item.fields:
-        raise item.error("a `fixture` alone means a Python checker, which is not in this version; add `check: json`")
-    raise item.error("this item has no checker; give it `expected`, or `check` with an answer")
+        return {"kind": "python"}
+    beside = "put a `check.py` beside it, or " if item.folder else ""
+    raise item.error(f"this item has no checker; {beside}give it `expected`, or `check` with an answer")
 
 
 def _kind(item: RawItem, kind: Json) -> CheckKind:
     for known in KINDS:
         if kind == known:
             return known
-    if isinstance(kind, str) and kind in _LATER:
-        raise item.error(f"{_LATER[kind]} (check `{kind}`) is not in this version of evalaction; use {', '.join(KINDS)}")
     near = suggestion(kind, KINDS) if isinstance(kind, str) else ""
     shown = f"`{short(kind)}`" if isinstance(kind, str) else named(kind)
     raise item.error(f"unknown check {shown}; the kinds are {', '.join(KINDS)}{near}")
+
+
+def _program(item: RawItem, kind: CheckKind, checker: str | None, source: CheckSource) -> Check:
+    """A checker that is a file of the exam: no answer stands in the item, but what the file is given may."""
+    if kind == "code" and item.check_file is None:
+        place = "" if item.folder else ", in a folder of its own for each task"
+        raise item.error(f"a `code` check is a `check.py` beside its `task.json`{place}; add it, or use another check")
+    if kind == "python" and checker is None:
+        how = "as `check: python` says" if "check" in item.fields else "as a `fixture` alone means"
+        raise item.error(f"this item is judged by a Python checker, {how}; name its file as `exam.checker` in the card")
+    unread = ("expected",) if kind == "python" else ("expected", "fixture")
+    for field in unread:
+        if field in item.fields:
+            instead = "; write it as `fixture`" if kind == "python" else "; remove it"
+            raise item.error(f"`{field}` is not read by a check of kind `{kind}`{instead}")
+    file = item.check_file if kind == "code" else checker
+    return Check(kind=kind, file=file, fixture=item.fields.get("fixture"), source=source)
 
 
 def _answer(item: RawItem, kind: CheckKind, declared: Mapping[str, Json]) -> Json:
@@ -113,6 +140,15 @@ def _pointer(item: RawItem, declared: Mapping[str, Json]) -> str | None:
     if not isinstance(pointer, str) or not _POINTER.fullmatch(pointer):
         raise item.error("`pointer` must be a JSON Pointer such as `/status`")
     return pointer
+
+
+def _source(item: RawItem, declared: Mapping[str, Json]) -> CheckSource:
+    """What is judged: the output, or what the endpoint tells of its work."""
+    source = declared.get("source", "output")
+    for known in SOURCES:
+        if source == known:
+            return known
+    raise item.error("the `source` of a check is `output` or `trace`")
 
 
 def named(value: Any) -> str:

@@ -18,7 +18,13 @@ def ids_digest(items: Iterable[tuple[str, str, str | None]]) -> str:
     return sha256(b"\n".join(sorted(lines)))
 
 
-def other_files_digest(files: Mapping[str, bytes]) -> str | None:
-    """Over the sorted lines `path TAB sha256` of the files that are not items, joined with a line feed; None without any."""
-    lines = sorted(f"{path}\t{sha256(data)}".encode() for path, data in files.items())
-    return sha256(b"\n".join(lines)) if lines else None
+def other_files_digest(files: Mapping[str, bytes], checker: bytes | None = None) -> str | None:
+    """Over the sorted lines `path TAB sha256` of the files that are not items, joined with a line feed; None without any.
+
+    Paths are relative to the folder of the exam. The exam's Python checker, wherever it lies, has a line with an empty path,
+    so that no other file of the folder can take its place.
+    """
+    lines = [f"{path}\t{sha256(data)}".encode() for path, data in files.items()]
+    if checker is not None:
+        lines.append(f"\t{sha256(checker)}".encode())
+    return sha256(b"\n".join(sorted(lines))) if lines else None

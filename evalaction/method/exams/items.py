@@ -17,12 +17,13 @@ ROLES = ("system", "user", "assistant")
 EXTRACTS: tuple[Extract, ...] = get_args(Extract)
 OUTPUTS: tuple[Output, ...] = get_args(Output)
 MAX_ID = 200
+_BACKTICKS = re.compile(r"`+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _Word = TypeVar("_Word", bound=str)
 
 
-def item_of(raw: RawItem, index: int) -> Item:
-    """The item that one line, row or file holds. Raises SourceError with its place."""
+def item_of(raw: RawItem, index: int, checker: str | None = None) -> Item:
+    """The item that one line, row or file holds; `checker` as for `check_of`. Raises SourceError with its place."""
     for field in raw.fields:
         if field not in FIELDS:
             raise raw.error(f"unknown field `{short(field)}`{suggestion(field, FIELDS)}")
@@ -33,7 +34,8 @@ def item_of(raw: RawItem, index: int) -> Item:
     system = _text(raw, "system")
     if system is not None and isinstance(prompt, tuple) and any(message.role == "system" for message in prompt):
         raise raw.error("`system` is given twice: as a field and in the messages of `prompt`")
-    check = check_of(raw)
+    check = check_of(raw, checker)
+    extract = _extract(raw, check)
     return Item(
         id=item_id,
         index=index,
@@ -43,11 +45,12 @@ def item_of(raw: RawItem, index: int) -> Item:
         vars=variables,
         system=system,
         schema=_schema(raw),
-        extract=_extract(raw, check),
-        output=_word(raw, "output", OUTPUTS),
+        extract=extract,
+        output=_output(raw, check),
         check=check,
         tags=_tags(raw),
         cluster=_label(raw, "cluster"),
+        reference=_reference(raw, extract),
         sha256=raw.sha256,
     )
 
@@ -58,7 +61,7 @@ def same_id(item_id: str) -> str:
 
 
 def _id(raw: RawItem) -> str:
-    item_id = raw.fields.get("id", raw.stem)
+    item_id = raw.fields.get("id", raw.stem or raw.folder)
     if item_id is None and "id" not in raw.fields:
         raise raw.error("this item has no `id`")
     if not isinstance(item_id, str):
@@ -150,14 +153,47 @@ def _schema(raw: RawItem) -> Json:
     return schema
 
 
+def _output(raw: RawItem, check: Check) -> Output | None:
+    output = _word(raw, "output", OUTPUTS)
+    if check.kind == "code" and output == "tool_calls":
+        raise raw.error("a `code` check runs text; remove `output: tool_calls`")
+    return output
+
+
+def _reference(raw: RawItem, extract: Extract) -> str | None:
+    """An output that must pass: the field, or the code of the file beside the item in the form that `extract` asks for."""
+    if raw.reference is None:
+        return _text(raw, "reference")
+    if "reference" in raw.fields:
+        raise raw.error("a `reference.py` lies beside this item, which has a `reference` too; keep one of them")
+    if extract != "fenced":
+        return raw.reference
+    fence = "`" * max([3, *(len(run) + 1 for run in _BACKTICKS.findall(raw.reference))])
+    return f"{fence}python\n{raw.reference.removesuffix(chr(10))}\n{fence}\n"
+
+
 def _extract(raw: RawItem, check: Check) -> Extract:
     declared = _word(raw, "extract", EXTRACTS)
-    parses = "a schema" if "schema" in raw.fields else "a `json` check" if check.kind == "json" else None
+    if check.kind == "code":
+        return _code_extract(raw, declared)
+    parses = "a schema" if "schema" in raw.fields else "a `json` check" if _reads_json(check) else None
     if parses and declared not in (None, "json", "fenced"):
         raise raw.error(f"{parses} reads JSON, which `extract: {declared}` does not give; use `json` or `fenced`")
     if declared is None:
         return "json" if parses else "raw"
     return declared
+
+
+def _reads_json(check: Check) -> bool:
+    return check.kind == "json" and check.source == "output"
+
+
+def _code_extract(raw: RawItem, declared: Extract | None) -> Extract:
+    if "schema" in raw.fields:
+        raise raw.error("a schema reads JSON, and a `code` check runs Python; remove `schema`")
+    if declared not in (None, "raw", "fenced"):
+        raise raw.error(f"a `code` check runs Python, which `extract: {declared}` does not give; use `raw` or `fenced`")
+    return declared or "raw"
 
 
 def _word(raw: RawItem, field: str, words: tuple[_Word, ...]) -> _Word | None:

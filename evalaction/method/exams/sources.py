@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalaction.errors import SourceError
 from evalaction.method.canonical import Json, digest, sha256
@@ -15,6 +15,7 @@ from evalaction.method.reading.text import decode, position, short, suggestion
 MAX_LINE = 4 * 1024 * 1024
 FIELDS = (
     "id", "prompt", "vars", "system", "schema", "fixture", "expected", "check", "extract", "output", "tags", "cluster",
+    "reference",
 )  # fmt: skip
 _JSON_CELLS = ("schema", "fixture", "vars")
 
@@ -31,6 +32,12 @@ class RawItem:
     """The item as it was written, for warnings."""
     stem: str | None = None
     """Folder exams: the name of the file without `.json`, which is the id."""
+    folder: str | None = None
+    """Task folders: the name of the folder, which is the id unless the item has one."""
+    check_file: str | None = None
+    """Task folders: the path of the `check.py` beside the item."""
+    reference: str | None = None
+    """Task folders: the text of the `reference.py` beside the item."""
 
     def error(self, sentence: str) -> SourceError:
         return SourceError(sentence, file=self.file, line=self.line)
@@ -54,11 +61,15 @@ def read_jsonl(data: bytes, *, file: str) -> Iterator[RawItem]:
 def read_folder(files: Mapping[str, bytes]) -> Iterator[RawItem]:
     """One object a file, in the byte order of the file names."""
     for file in sorted(files, key=str.encode):
-        _refuse_size(files[file], file, None)
-        text = decode(files[file], file=file)
         stem = file.rsplit("/", 1)[-1].removesuffix(".json")
-        fields = _object(text, file, None)
-        yield RawItem(fields=fields, file=file, line=None, sha256=sha256(files[file]), text=text, stem=stem)
+        yield replace(read_file(file, files[file]), stem=stem)
+
+
+def read_file(file: str, data: bytes) -> RawItem:
+    """The one object of a file."""
+    _refuse_size(data, file, None)
+    text = decode(data, file=file)
+    return RawItem(fields=_object(text, file, None), file=file, line=None, sha256=sha256(data), text=text)
 
 
 def read_csv(data: bytes, *, file: str) -> Iterator[RawItem]:
