@@ -30,7 +30,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.github_faults import Fault
-from support.github_handlers import HANDLERS, Answer, Call, failed, list_comments
+from support.github_handlers import HANDLERS, Answer, Call, failed, list_comments, list_issues
 from support.github_openapi import description
 from support.github_state import BOT, TOKEN, Hub
 
@@ -128,8 +128,9 @@ class StandIn:
         repository = self.hub.repositories[full_name]
         call = Call(self.hub, repository, self.base, path, names, query, json.loads(data) if data else None, login)
         handler = HANDLERS[operation.id]
-        stale = fault is not None and fault.kind == "stale" and handler is list_comments
-        answer = list_comments(call, hidden=fault.value or 1) if stale and fault else handler(call)
+        lists = next((one for one in (list_comments, list_issues) if one is handler), None)
+        stale = fault is not None and fault.kind == "stale" and lists is not None
+        answer = lists(call, hidden=fault.value or 1) if stale and fault and lists else handler(call)
         schema = self._description.schema_of(operation, answer.status)
         body = answer.body if schema is None else self._description.filled(schema, answer.body)
         self.violations += self._description.response_problems(operation, answer.status, body)

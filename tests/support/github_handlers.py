@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from support.github_state import BOT, Comment, Hub, Pull, Repository, base64_lines
+from support.github_state import BOT, Comment, Hub, Issue, Pull, Repository, base64_lines
 
 MAX_COMMENT = 65_536
 
@@ -198,6 +198,57 @@ def shown_content(call: Call, path: str, entry: tuple[str, str, str]) -> dict[st
     return {**fields, "url": links["self"], "git_url": None, "html_url": None, "download_url": None}
 
 
+def shown_issue(call: Call, issue: Issue | Pull) -> dict[str, Any]:
+    own = isinstance(issue, Issue)
+    page = f"https://github.example/{call.repository.full_name}/{'issues' if own else 'pull'}/{issue.number}"
+    shown: dict[str, Any] = {"number": issue.number, "html_url": page, "state": issue.state, "labels": [], "locked": False}
+    if isinstance(issue, Pull):
+        return {**shown, "title": "A pull request", "body": None, "user": account("author"), "pull_request": {"url": page}}
+    app = {"slug": issue.app, "owner": account("github")} if issue.app else None
+    shown |= {"title": issue.title, "body": issue.body, "user": account(issue.login), "state_reason": issue.state_reason}
+    return {**shown, "performed_via_github_app": app}
+
+
+def list_issues(call: Call, *, hidden: int = 0) -> Answer:
+    """Newest first unless told, pull requests among them; `hidden` newest ones are not there yet."""
+    state = call.query.get("state", "open")
+    known: list[Issue | Pull] = [*call.repository.issues.values(), *call.repository.pulls.values()]
+    found = sorted((one for one in known if state in {"all", one.state}), key=lambda one: one.number)
+    found = found[: len(found) - hidden] if hidden else found
+    if call.query.get("direction", "desc") == "desc":
+        found.reverse()
+    return paged(call, [shown_issue(call, one) for one in found])
+
+
+def create_issue(call: Call) -> Answer:
+    app = call.login.removesuffix("[bot]") if call.login.endswith("[bot]") else None
+    if problem := refused_body(call.body["body"]):
+        return problem
+    issue = call.hub.add_issue(call.repository.full_name, call.login, call.body["title"], call.body["body"], app)
+    return Answer(201, shown_issue(call, issue))
+
+
+def update_issue(call: Call) -> Answer:
+    issue = call.repository.issues.get(int(call.names["issue_number"]))
+    if issue is None:
+        return failed(404, "Not Found")
+    if "body" in call.body and (problem := refused_body(call.body["body"])):
+        return problem
+    for name in ("title", "body", "state", "state_reason"):
+        setattr(issue, name, call.body.get(name, getattr(issue, name)))
+    issue.at = call.hub.tick
+    return Answer(200, shown_issue(call, issue))
+
+
+def get_branch(call: Call) -> Answer:
+    name = call.names["branch"]
+    sha = call.repository.refs.get(f"refs/heads/{name}")
+    if sha is None:
+        return failed(404, "Branch not found")
+    fields = {"name": name, "protected": name in call.repository.protected, "commit": {"sha": sha}}
+    return Answer(200, {**fields, "_links": {"html": "x", "self": "https://github.example/x"}, "protection": {}})
+
+
 def get_ref(call: Call) -> Answer:
     name = f"refs/{call.names['ref']}"
     sha = call.repository.refs.get(name)
@@ -298,6 +349,10 @@ HANDLERS: Mapping[str, Callable[[Call], Answer]] = {
     "issues/get-comment": one_comment(lambda call, comment: Answer(200, shown_comment(call, comment))),
     "issues/update-comment": one_comment(update_comment),
     "issues/delete-comment": one_comment(delete_comment),
+    "issues/list-for-repo": list_issues,
+    "issues/create": create_issue,
+    "issues/update": update_issue,
+    "repos/get-branch": get_branch,
     "pulls/list": list_pulls,
     "pulls/get": get_pull,
     "repos/list-pull-requests-associated-with-commit": pulls_of_commit,
@@ -313,4 +368,4 @@ HANDLERS: Mapping[str, Callable[[Call], Answer]] = {
     "git/get-commit": get_commit,
     "git/create-commit": create_commit,
 }
-__all__ = ["BOT", "HANDLERS", "Answer", "Call", "failed", "list_comments"]
+__all__ = ["BOT", "HANDLERS", "Answer", "Call", "failed", "list_comments", "list_issues"]

@@ -163,6 +163,10 @@ class Description:
         if "oneOf" in schema:
             options = (self.filled(option, value) for option in schema["oneOf"])
             return next((one for one in options if not self._problems(f"one of {id(schema)}", schema, one)), value)
+        if "allOf" in schema:
+            for part in schema["allOf"]:
+                value = self.filled(part, value)
+            return value
         if isinstance(value, list):
             return [self.filled(schema.get("items", {}), one) for one in value]
         if not isinstance(value, dict):

@@ -25,6 +25,18 @@ class Comment:
 
 
 @dataclass
+class Issue:
+    number: int
+    login: str
+    title: str
+    body: str
+    app: str | None = None
+    state: str = "open"
+    state_reason: str | None = None
+    at: int = 0
+
+
+@dataclass
 class Pull:
     number: int
     head_repo: str | None
@@ -45,6 +57,9 @@ class Repository:
     private: bool = False
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
+    issues: dict[int, Issue] = field(default_factory=dict)
+    protected: set[str] = field(default_factory=set)
+    """Names of protected branches."""
     statuses: list[dict[str, Any]] = field(default_factory=list)
     refs: dict[str, str] = field(default_factory=dict)
     blobs: dict[str, bytes] = field(default_factory=dict)
@@ -153,6 +168,13 @@ class Hub:
         self.repository(full_name).comments[comment.id] = comment
         return comment
 
+    def add_issue(self, full_name: str, login: str, title: str, body: str, app: str | None = None) -> Issue:
+        """Issues and pull requests share their numbers."""
+        repository = self.repository(full_name)
+        number = max([100, *repository.issues, *repository.pulls]) + 1
+        issue = repository.issues[number] = Issue(number=number, login=login, title=title, body=body, app=app, at=self.tick)
+        return issue
+
     def seed(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """`{"repository", "pulls": [{number, …}], "comments": [{number, login, body}], "files": {path: text}, "branch"}`."""
         name = wanted["repository"]
@@ -172,6 +194,7 @@ class Hub:
         return {
             name: {
                 "comments": [vars(one) for one in repository.comments.values()],
+                "issues": [vars(one) for one in repository.issues.values()],
                 "statuses": repository.statuses,
                 "refs": repository.refs,
                 "pulls": {number: vars(pull) for number, pull in repository.pulls.items()},

@@ -13,6 +13,10 @@ from typing import Any
 OPERATIONS = (
     "GET /user",
     "GET /repos/{owner}/{repo}",
+    "GET /repos/{owner}/{repo}/branches/{branch}",
+    "GET /repos/{owner}/{repo}/issues",
+    "POST /repos/{owner}/{repo}/issues",
+    "PATCH /repos/{owner}/{repo}/issues/{issue_number}",
     "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
     "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
     "GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
