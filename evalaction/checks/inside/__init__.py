@@ -1,0 +1,1 @@
+"""What runs inside the box: candidate, check and the wire between them. Imports nothing but the standard library."""
