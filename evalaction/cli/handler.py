@@ -21,6 +21,9 @@ WORDS = {
     Outcome.INTERRUPTED: "interrupted",
 }
 
+MODULES = {"import": "importing"}
+"""Commands whose name cannot be that of a module."""
+
 SENTENCE = 2_000
 """Characters of an error sentence; cut later than a table cell, for its end says what to do."""
 
@@ -36,7 +39,8 @@ def run_command(argv: Sequence[str], world: World | None = None) -> int:
     world = world or World.real()  # first: a console of few characters must be able to show the help too
     options = parse(argv)
     try:
-        command = cast("Command", importlib.import_module(f"evalaction.cli.commands.{options.command}"))
+        module = MODULES.get(options.command, options.command)
+        command = cast("Command", importlib.import_module(f"evalaction.cli.commands.{module}"))
         return command.run(options, world)
     except EvalactionError as error:
         explain(error, world)

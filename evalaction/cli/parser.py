@@ -13,6 +13,7 @@ EXIT_CODES = """\
 exit codes: 0 pass or unchanged · 1 fail · 2 usage · 3 internal · 4 something frozen moved
             5 inconclusive · 6 secrets missing · 7 unreachable · 130 interrupted"""
 
+SOURCES = ("promptfoo", "prompt-yml", "openai-evals", "humaneval")
 FORMATS = ("text", "markdown", "summary", "json", "csv")
 
 
@@ -32,6 +33,9 @@ class Options:
     assume_lost: str = "0.03"
     quiet: bool = False
     keep: Path | None = None
+    kind: str = ""
+    file: Path | None = None
+    into: Path | None = None
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -108,6 +112,14 @@ def _demo(command: argparse.ArgumentParser) -> None:
     command.add_argument("--keep", type=Path, metavar="DIR", help="keep the demo repository and its run in this new folder")
 
 
+def _import(command: argparse.ArgumentParser) -> None:
+    command.add_argument("kind", choices=SOURCES, help="what FILE is a configuration of")
+    command.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="may be left out for humaneval, if its package is here"
+    )
+    command.add_argument("--into", type=Path, metavar="DIR", help="new or empty folder for card and exam (default: eval-KIND)")
+
+
 def _nothing(_command: argparse.ArgumentParser) -> None:
     pass
 
@@ -125,6 +137,11 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "run": ("draw, judge and report", "EVAL_URL=http://127.0.0.1:8080 evalaction run eval/card.yaml", _run),
     "score": ("derive every file of a run again from its rows; offline", "evalaction score runs/support-triage-1", _folder),
     "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
+    "import": (
+        "make card and exam from another tool's file; says what it could not carry over",
+        "evalaction import promptfoo promptfooconfig.yaml --into eval",
+        _import,
+    ),
     "action": ("what action.yml runs in a job on GitHub; reads its inputs from EVALACTION_*", "evalaction action", _nothing),
     "selfcheck": ("compare the arithmetic with published values; offline", "evalaction selfcheck", _nothing),
     "demo": ("lock, commit and judge a small exam; needs no endpoint", "evalaction demo", _demo),
