@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.drawing import BOTH, CountedClock, Stage, job_of, manifest_of, reached
+from support.drawing import BOTH, CountedClock, Stage, asked_of, job_of, manifest_of, reached
 
 from evalaction.engine.conduct import Sitting, conduct
 from evalaction.engine.manifest import ArmRecord
@@ -79,9 +79,7 @@ def test_a_run_killed_before_its_journal(tmp_path: Path) -> None:
     assert drawn.ended == "complete"
 
 
-TREATMENT, CONTROL = (
-    ArmRecord(arm=arm, asked=asked_of(arm), requests_sha256=digest(arm)) for arm in BOTH
-)
+TREATMENT, CONTROL = (ArmRecord(arm=arm, asked=asked_of(arm), requests_sha256=digest(arm)) for arm in BOTH)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +101,7 @@ TREATMENT, CONTROL = (
         ("runner.image_version", {"runner": {"arch": "x86_64", "python": "3.12.1", "image_version": "2"}}),
         ("runner.python", {"runner": {"arch": "x86_64", "python": "3.13.0"}}),
         ("requests_sha256 of treatment", {"arms": (replace(TREATMENT, requests_sha256=digest("x")), CONTROL)}),
-        ("model of treatment", {"arms": (replace(TREATMENT, model="other"), CONTROL)}),
+        ("model of treatment", {"arms": (replace(TREATMENT, asked=asked_of("treatment", model="other")), CONTROL)}),
         ("number of arms", {"arms": (TREATMENT,)}),
     ],
 )

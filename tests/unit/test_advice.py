@@ -18,7 +18,7 @@ WORSE = (["k"] * 4 + ["p"] * 36) * 2
 
 def report(strips: dict[str, list[str]], made: Card, ids: list[str] | None = None, **given: Any) -> Report:
     grid = tally(strips, ids)
-    return build_report(made, grid, facts(grid, **given))
+    return build_report(made, grid, facts(grid, made, **given))
 
 
 def two(treatment: list[str], control: list[str], *limits: Any, claim: str = "differ", **changes: Any) -> Report:
@@ -158,7 +158,8 @@ def test_each_way_not_to_reach_has_its_remedy(reason: str, output: str, words: s
     grid = Tally(names(40), {}, ["treatment"], 1, "freeze-me-before-running")
     for number, draw in enumerate(rows({"treatment": ["p"] * 40})):
         grid.add(row(draw.item, columns=Columns(False, reason)) if number < 10 else draw)
-    made = build_report(card(endpoints={"main": endpoint(output=output)}), grid, facts(grid))
+    asked = card(endpoints={"main": endpoint(output=output)})
+    made = build_report(asked, grid, facts(grid, asked))
     assert words in str(spoken(made)[1]) and f"‹{reason}› × 10" in str(spoken(made)[1])
 
 

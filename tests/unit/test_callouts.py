@@ -4,14 +4,13 @@ from typing import Any
 
 from support.runs import card, endpoint, facts, names, row, rows, say, sign, tally
 
-from evalaction.method.card import Arm
 from evalaction.method.counting.tally import Tally
-from evalaction.method.telling.callouts import callouts, moved_levers, plain_callouts
+from evalaction.method.telling.callouts import callouts, plain_callouts
 
 
 def said(grid: Tally, **fields: Any) -> list[str]:
     made = card(draws=grid.draws, claim=sign("none") if "control" in grid.sides else None)
-    return [say(each) for each in callouts(made, grid, facts(grid, **fields))]
+    return [say(each) for each in callouts(grid, facts(grid, made, **fields))]
 
 
 def test_nothing_is_called_out_when_nothing_is_true() -> None:
@@ -59,25 +58,11 @@ def test_what_the_engine_knows_is_said_too() -> None:
     assert said(grid, sent=0, ended="deadline") == []
 
 
-def test_levers() -> None:
-    base = card(claim=sign("none"))
-    assert moved_levers(card()) == () and moved_levers(base) == ()
-
-    def levers(control: Any = None, **fields: Any) -> tuple[str, ...]:
-        endpoints = {"main": endpoint(), "local": endpoint("local", **fields)}
-        return moved_levers(card(claim=sign("none"), endpoints=endpoints, **({"control": control} if control else {})))
-
-    assert levers(model="other") == ("model",)
-    assert levers(url="http://127.0.0.1:1/v1") == ("endpoint",)
-    assert levers(params={"temperature": 0}) == ("parameters",)
-    assert levers(control=Arm(endpoint="main", system="prompts/a.md")) == ("prompt",)
-    assert levers(control=Arm(endpoint="local", template="prompts/b.md"), model="other") == ("model", "prompt")
-
-
 def test_more_than_one_lever_and_a_seed_are_called_out() -> None:
     endpoints = {"main": endpoint(params={"seed": 1}), "local": endpoint("local", model="other", params={"seed": 1, "top_p": 1})}
     grid = tally({"treatment": ["p"], "control": ["p"]})
-    told = [say(each) for each in plain_callouts(card(claim=sign("none"), endpoints=endpoints), facts(grid))]
+    made = card(claim=sign("none"), endpoints=endpoints)
+    told = [say(each) for each in plain_callouts(facts(grid, made, levers=("model", "parameters")))]
     assert told == [
         "More than one lever moved: model and parameters; a difference cannot be put down to one of them.",
         "A sampling seed is fixed for treatment and control: the draws are not independent, stable and flip say nothing.",

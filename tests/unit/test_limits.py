@@ -140,8 +140,7 @@ def test_under_a_sampling_seed_stable_and_flip_say_nothing() -> None:
     names = ["min_first_pass", "min_stable_pass", "max_flip_rate"]
     limits = [limit(name, "0.5", scope) for scope in ("treatment", "control") for name in names]
     limits += [limit(name, "0.5", "between") for name in ("max_first_drop", "max_stable_drop", "max_flip_gain")]
-    seeded = {"main": endpoint(params={"seed": 7}), "local": endpoint("local")}
-    results = judge_limits(card(*limits, draws=2, claim=sign("none"), endpoints=seeded), grid)
+    results = judge_limits(card(*limits, draws=2, claim=sign("none")), grid, seeded=("treatment",))
     undecided = {(result.limit.scope, result.limit.name) for result in results if result.state == "undecided"}
     assert undecided == {
         ("treatment", "min_stable_pass"),

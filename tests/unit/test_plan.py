@@ -33,8 +33,11 @@ def card(**changes: object) -> Card:
 
 
 def plan(of: Card, items: int = 100, size: int = 200) -> Plan:
-    arms = [arm for arm in ("treatment", "control") if arm in of.arms]
-    return plan_run(of, [f"i{n:04d}" for n in range(items)], {arm: [size] * items for arm in arms})  # type: ignore[misc]
+    return plan_run(
+        of,
+        [f"i{n:04d}" for n in range(items)],
+        {arm: [(of.endpoints[of.arms[arm].endpoint or ""], size)] * items for arm in of.arms},
+    )
 
 
 def test_calls_tokens_and_money_are_the_worst_case() -> None:

@@ -25,7 +25,7 @@ def digest_of(source: dict[str, Any] | bytes, of: Exam | None = None, requests: 
     data = source if isinstance(source, bytes) else text(source)
     found = parse_card(data, file="card.yaml", schema=schemas.load("card"))
     of = of or exam()
-    endpoints = {arm: endpoint_of(found.endpoints[held.endpoint]) for arm, held in found.arms.items()}
+    endpoints: dict[str, Any] = {arm: endpoint_of(found.endpoints[held.endpoint or ""]) for arm, held in found.arms.items()}
     return question_digest(question_of(found, of), exam=of, requests=requests or REQUESTS, endpoints=endpoints)
 
 

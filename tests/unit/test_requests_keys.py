@@ -36,13 +36,13 @@ OTHER = target("other", key_env="OTHER_KEY")
 
 
 def test_missing_variables_are_named_together() -> None:
-    assert missing_variables(card(MAIN, OTHER), {}) == ("EVAL_KEY", "EVAL_URL", "EVAL_X")
-    assert missing_variables(card(MAIN, OTHER, control="other"), {"EVAL_URL": "", "EVAL_KEY": " \n", "EVAL_X": "x"}) == (
+    assert missing_variables([MAIN], {}) == ("EVAL_KEY", "EVAL_URL", "EVAL_X")
+    assert missing_variables([MAIN, OTHER], {"EVAL_URL": "", "EVAL_KEY": " \n", "EVAL_X": "x"}) == (
         "EVAL_KEY",
         "EVAL_URL",
         "OTHER_KEY",
     )
-    assert missing_variables(card(MAIN), {"EVAL_URL": "u", "EVAL_KEY": "k", "EVAL_X": "x"}) == ()
+    assert missing_variables([MAIN], {"EVAL_URL": "u", "EVAL_KEY": "k", "EVAL_X": "x"}) == ()
 
 
 def test_a_missing_variable_opens_nothing() -> None:
@@ -52,7 +52,7 @@ def test_a_missing_variable_opens_nothing() -> None:
 
 def test_secrets_are_all_variables_that_are_set() -> None:
     environ = {"EVAL_URL": "https://a.example", "EVAL_KEY": KEY, "EVAL_X": "Bearer abcdefgh", "PATH": "/bin"}
-    assert secrets_of(card(MAIN, OTHER), environ) == {
+    assert secrets_of([MAIN, OTHER], environ) == {
         "EVAL_URL": "https://a.example",
         "EVAL_KEY": KEY,
         "EVAL_X": "Bearer abcdefgh",

@@ -77,7 +77,7 @@ def test_one_draw_has_no_flip_and_nothing_identical() -> None:
 def test_titles_go_small_first() -> None:
     grid = tally({"treatment": ["p"] * 12})
     scripted = card(endpoints={"main": endpoint(api="scripted")})
-    report = build_report(scripted, grid, facts(grid, rehearsal=True, sealed=False, synthetic_allowed=True))
+    report = build_report(scripted, grid, facts(grid, scripted, rehearsal=True, sealed=False, synthetic_allowed=True))
     assert report.titles == ("SMALL", "SYNTHETIC", "REHEARSAL")
     assert build_report(card(), tally({"treatment": ["p"] * 30}), facts(grid)).titles == ()
 

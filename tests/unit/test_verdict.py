@@ -31,7 +31,7 @@ def paired(treatment: list[str], control: list[str], *limits: Any, claim: str = 
     grid = tally({"treatment": treatment, "control": control}, balanced(40))
     fields |= {"margin": MARGIN} if claim == "not_behind" else {}
     made = card(*limits, draws=len(treatment[0]), claim=sign(claim, **fields))
-    return judge(made, grid, facts(grid))
+    return judge(made, grid, facts(grid, made))
 
 
 def single(strips: list[str], *limits: Any, **changes: Any) -> Verdict:
@@ -203,13 +203,13 @@ def test_scripted_replies_never_earn() -> None:
     grid = tally({"treatment": GOOD, "control": WORSE}, balanced(40))
     scripted = {"main": endpoint(api="scripted"), "local": endpoint("local")}
     made = card(claim=sign("ahead"), endpoints=scripted)
-    verdict = judge(made, grid, facts(grid))
+    verdict = judge(made, grid, facts(grid, made))
     assert (verdict.outcome, verdict.earned, verdict.sign, verdict.claim_met) == (Outcome.INCONCLUSIVE, False, 0, False)
     assert codes(verdict) == ["synthetic"]
-    assert judge(made, grid, facts(grid, synthetic_allowed=True)).outcome is Outcome.PASS
+    assert judge(made, grid, facts(grid, made, synthetic_allowed=True)).outcome is Outcome.PASS
     unused = card(endpoints=scripted, treatment=Arm(endpoint="local"))
     lone = tally({"treatment": ["p"] * 40})
-    assert judge(unused, lone, facts(lone)).outcome is Outcome.PASS
+    assert judge(unused, lone, facts(lone, unused)).outcome is Outcome.PASS
 
 
 def cached(**changes: Any) -> Verdict:
