@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalaction.engine.fields import Fields
 from evalaction.engine.folder import MANIFEST, write_whole
 from evalaction.errors import Outcome, SourceError, UsageError
 from evalaction.method.canonical import Json
 from evalaction.method.judging.facts import ArmFacts, EndpointFacts
+from evalaction.method.reading.fields import Fields
 from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import ARMS, ArmName
 

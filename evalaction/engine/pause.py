@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalaction.engine.fields import Fields
 from evalaction.engine.folder import write_whole
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.judging.facts import Ended
+from evalaction.method.reading.fields import Fields
 from evalaction.method.reading.strict_json import loads
 
 NAME = "paused.json"
