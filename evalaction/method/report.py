@@ -149,6 +149,8 @@ class MarginBound:
     margin: str
     enough_items: int | None
     """The least number of items at which the bound would hold with the same mean and variance; None: no number would."""
+    missed: float | None = None
+    """The loss that a run of this size and spread lets pass one time in five; None where nothing passed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,6 +169,33 @@ class Verdict:
     claim_met: bool | None = None
     """None: no claim."""
     bound: MarginBound | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One thing that differs between the arms: `old` is the control's, `new` the treatment's."""
+
+    lever: str
+    """As `moved_levers` names it: route, endpoint, model, parameters, prompt."""
+    name: str
+    """What of it: a field, or the path of a file (untrusted)."""
+    old: str | None
+    """None: not there. Of a file: the first twelve digits of its sha256."""
+    new: str | None
+    diff: tuple[str, ...] = ()
+    """Lines of a unified diff of a text file, bounded in number and length (untrusted)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionChange:
+    """One thing that the judged commit changes in the question it is not judged by."""
+
+    field: str
+    old: str | None
+    """None: not there."""
+    new: str | None
+    loosened: bool = False
+    """It asks for less than before."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,6 +93,12 @@ def lower_bound(bound: MarginBound) -> tuple[str, str]:
     return f"{sign}{whole}.{part:0{digits}d}", text
 
 
+def points_up(share: float) -> str:
+    """A share in points with one decimal, rounded up: never a smaller loss than the one that is missed."""
+    tenths = math.ceil(round(share * 1000, 6))  # 0.08 is a little more than 8 points as a float
+    return f"{tenths // 10}.{tenths % 10}"
+
+
 def duration(ms: int) -> str:
     """`840 ms`, `12.3 s`, `3 min 12 s`, `1 h 05 min`"""
     if ms < 1000:

@@ -96,7 +96,10 @@ def _halves(report: Report) -> tuple[Block, ...]:
 def bound_sentence(bound: MarginBound) -> str:
     """The bound behind `not_behind`, beside the margin it is held against."""
     lower, margin = figures.lower_bound(bound)
-    return f"Lower bound {lower} points (one-sided 95 %, all {bound.items} items); margin {figures.MINUS}{margin} points."
+    shown = f"Lower bound {lower} points (one-sided 95 %, all {bound.items} items); margin {figures.MINUS}{margin} points."
+    if bound.missed is None:
+        return shown
+    return f"{shown} A run of this size and spread would miss a loss of {figures.points_up(bound.missed)} points one time in five."
 
 
 def _fold(title: str, detail: str, table: Table) -> tuple[Block, ...]:

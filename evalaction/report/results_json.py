@@ -112,6 +112,7 @@ def _bound(bound: MarginBound | None) -> Tree | None:
         "items": bound.items,
         "margin": bound.margin,
         "enough_items": bound.enough_items,
+        "missed": bound.missed,
     }
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import GOLDEN, tally
 
-from evalaction.method.judging.margin import Difference, difference, margin_bound
+from evalaction.method.judging.margin import Z, Difference, difference, margin_bound
 from evalaction.method.numbers import Threshold
 
 
@@ -44,6 +45,18 @@ def test_a_draw_without_a_verdict_fails_the_treatment_and_passes_the_control() -
     assert of(["ppu"], ["kku"]) == of(["ppk"], ["kkp"])
     assert of(["ppe", "ppp"], ["ppp", "ppu"], "stable") == of(["ppk", "ppp"], ["ppp", "ppp"], "stable")
     assert of(["puu"], ["pkk"], "first") == of(["p"], ["p"], "first")
+
+
+def test_the_loss_that_is_missed_one_time_in_five() -> None:
+    found = of(*strips([-1] * 2 + [1] * 2 + [0] * 96, 1), "first")
+    margin = Fraction("0.10")
+    loss = found.missed(margin)
+    spread = math.sqrt(float(found.variance) / (found.items + 2))
+    passes = (-loss + 0.10 - float(Z) * spread) / spread  # how far the bound's mean lies above −margin, in spreads
+    assert math.isclose(NormalDist().cdf(passes), 0.2, abs_tol=1e-6)
+    assert found.missed(Fraction(0)) == 0
+    assert margin_bound(found, Threshold.of("0.10")).missed == loss
+    assert margin_bound(found, Threshold.of("0.01")).missed is None
 
 
 def test_the_comparison_is_exact_where_a_float_is_not() -> None:

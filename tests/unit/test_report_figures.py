@@ -107,3 +107,8 @@ def test_durations(ms: int, text: str) -> None:
 def test_counts() -> None:
     assert [figures.count(number, "item") for number in (0, 1, 2, 12_000)] == ["0 items", "1 item", "2 items", "12,000 items"]
     assert figures.count(2, "reply", "replies") == "2 replies"
+
+
+@pytest.mark.parametrize(("share", "points"), [(0.0, "0.0"), (0.08, "8.0"), (0.08001, "8.1"), (0.1, "10.0")])
+def test_a_missed_loss_is_rounded_up(share: float, points: str) -> None:
+    assert figures.points_up(share) == points

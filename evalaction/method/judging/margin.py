@@ -16,6 +16,7 @@ from evalaction.method.numbers import Threshold
 from evalaction.method.report import MarginBound
 
 Z = Fraction("1.6448536")  # 95 % quantile of the normal distribution
+Z_FOUR_IN_FIVE = Fraction("0.8416212")  # its 80 % quantile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +35,14 @@ class Difference:
         """Whether the lower bound is at least −margin, without a float: slack ≥ z·sqrt(v / (N + 2))."""
         slack = self.mean + margin
         return slack >= 0 and slack * slack * (self.items + 2) >= Z * Z * self.variance
+
+    def missed(self, margin: Fraction) -> float:
+        """The loss under which the bound holds with probability 1/5: the mean is then normal around −loss with this spread.
+
+        loss + z₀.₉₅ · s − margin = z₀.₈ · s, with s = sqrt(v / (N + 2)); at least 0.
+        """
+        spread = math.sqrt(self.variance / (self.items + 2))
+        return max(0.0, float(margin) - float(Z - Z_FOUR_IN_FIVE) * spread)
 
     def enough_items(self, margin: Fraction) -> int | None:
         """The least N at which the bound would hold with the same mean and variance; None: no number would."""
@@ -72,4 +81,5 @@ def margin_bound(found: Difference, margin: Threshold) -> MarginBound:
         items=found.items,
         margin=margin.text,
         enough_items=found.enough_items(margin.value),
+        missed=found.missed(margin.value) if found.within(margin.value) else None,
     )
