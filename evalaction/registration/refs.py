@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from evalaction.errors import UsageError
+from evalaction.method.reading.refs import LONGEST, full_sha, is_name
 
-FULL_SHA = re.compile(r"[0-9a-fA-F]{40}(?:[0-9a-fA-F]{24})?")
-LONGEST = 250
-# The rules of git-check-ref-format(1), and no one-letter `@`. What git itself thinks of the name is asked as well.
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\A[-./]|[./]\Z|/\.|\.lock(?=/|\Z)|\A@\Z")
-
-
-def full_sha(text: str) -> str | None:
-    """A full object id in lower case; None for anything else."""
-    return text.lower() if FULL_SHA.fullmatch(text) else None
+__all__ = ["candidates", "check_name", "full_sha"]
 
 
 def check_name(name: str) -> None:
     """Raises UsageError for what is no plain name of a ref: `HEAD~1`, `main@{1}`, `:/fix`, `--upload-pack=…`."""
-    if not name or len(name) > LONGEST or _FORBIDDEN.search(name) or not name.isprintable():
+    if not is_name(name):
         raise UsageError(
             f"{name[:LONGEST]!r} does not name a commit; give a full SHA, a branch or a tag, without ~, ^, : or @{{ .", code="ref"
         )

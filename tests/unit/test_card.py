@@ -10,7 +10,7 @@ from support.cards import card, text, two_arms
 
 from evalaction import schemas
 from evalaction.errors import SourceError
-from evalaction.method.card import Card, Header
+from evalaction.method.card import Arm, AtCommit, Card, Header, Sign
 from evalaction.method.cards.parse import parse_card, read_card
 
 SCHEMA = schemas.load("card")
@@ -61,6 +61,7 @@ def test_the_smallest_card_has_the_defaults_of_the_table() -> None:
     assert (found.draws.keep_text, found.draws.max_body_bytes) == ("full", 1_048_576)
     checks = found.checks
     assert (checks.timeout_ms, checks.cpu_ms, checks.memory_mb, checks.output_bytes) == (30_000, 10_000, 512, 65_536)
+    assert (checks.isolation, checks.image, found.exam.checker) == ("split", None, None)
     pace = found.pace
     assert (pace.concurrency, pace.per_minute, pace.max_wait_ms, pace.deadline_ms) == (8, None, 30_000, 3_600_000)
     assert (found.validity.max_transport_error_rate.text, found.validity.min_scored_fraction.text) == ("0.05", "0.95")
@@ -120,6 +121,7 @@ def test_every_other_field_arrives() -> None:
         card(
             {
                 "exam.tasks": "eval/items/",
+                "exam.checker": "eval/checker.py",
                 "checks": {"isolation": "split", "image": "none", "cpu_ms": 5},
                 "pace": {"per_minute": "none", "concurrency": 2},
                 "budget": {"calls": 9, "tokens": 10, "usd": 0.50},
@@ -132,6 +134,7 @@ def test_every_other_field_arrives() -> None:
         )
     )
     assert found.exam.tasks == "eval/items"
+    assert (found.checks.isolation, found.checks.image, found.exam.checker) == ("split", None, "eval/checker.py")
     assert (found.checks.cpu_ms, found.pace.per_minute, found.pace.concurrency) == (5, None, 2)
     assert (found.budget.calls, found.budget.usd and found.budget.usd.value) == (9, Fraction(1, 2))
     price = found.endpoints["main"].price
@@ -217,7 +220,7 @@ def test_wrong_values(changes: dict[str, Any], words: str) -> None:
         ({"exam.data": ...}, "`exam.data` is missing"),
         ({"draws.timeout_ms": ...}, "`draws.timeout_ms` is missing"),
         ({"arms.treatment": ...}, "`arms.treatment` is missing"),
-        ({"arms.treatment.endpoint": ...}, "`arms.treatment.endpoint` is missing"),
+        ({"arms.treatment.endpoint": ...}, "`arms.treatment` needs an `endpoint`, or a `route` with rules"),
         # A misspelt name explains what is missing, so it is shown first.
         ({"draws.count": ..., "draws.cout": 5}, "unknown field `cout` in `draws`; did you mean `count`?"),
     ],
@@ -238,22 +241,12 @@ def test_errors_stand_where_the_mistake_is() -> None:
 
 LATER = [
     ({"sign": {"strict": {"alpha": 0.05}}}, "`sign.strict`"),
-    ({"sign": {"items": "changed"}}, "`sign.items`"),
     ({"stop": "decided"}, "`stop: decided`"),
-    ({"arms.control": "base"}, "`control: base`"),
-    ({"arms.control": {"ref": "v1.4"}}, "a control at another commit"),
-    ({"arms.treatment": {"route": "llm/routes.yaml"}}, "`route`"),
-    ({"arms.treatment.template": "p.yaml"}, "template"),
-    ({"arms.treatment.template": "p.prompt.yml"}, "template"),
-    ({"arms.treatment.template": "p.JSON"}, "template"),
     ({"endpoints.main.api": "openai-responses"}, "`api: openai-responses`"),
     ({"endpoints.main.api": "azure-openai"}, "`api: azure-openai`"),
     ({"endpoints.main": {"api": "command", "run": "x"}}, "`api: command`"),
     ({"endpoints.main.poll": {}}, "`poll`"),
     ({"endpoints.main.trace": "/t"}, "`trace`"),
-    ({"checks": {"isolation": "container"}}, "`checks.isolation`"),
-    ({"checks": {"image": "python:3.12"}}, "`checks.image`"),
-    ({"exam.checker": "check.py"}, "`exam.checker`"),
 ]
 
 
@@ -264,7 +257,86 @@ def test_fields_of_later_versions_are_refused_by_name(changes: dict[str, Any], w
     assert "is not in this version of evalaction" in sentence
 
 
+BASE = two_arms({"arms.control": "base"})
+IMAGE = "ghcr.io/acme/checks:3@sha256:" + "0a" * 32
+
+
+def test_a_control_at_another_commit() -> None:
+    found = parse(BASE)
+    assert (found.control, found.elsewhere, list(found.arms)) == (AtCommit(), AtCommit(), ["treatment"])
+    for ref in ("v1.4", "feature/x", "refs/heads/main", "A" * 40, "0a" * 32):
+        assert parse(card({"arms.control": {"ref": ref}}, base=BASE)).control == AtCommit(ref=ref)
+    assert parse(two_arms()).elsewhere is None
+    limits = {"control": {"min_reach": 0.5}, "between": {"max_first_drop": 0.1}}
+    assert [one.scope for one in parse(card({"limits": limits}, base=BASE)).limits] == ["control", "between"]
+    changed = Sign(claim="none", seed="freeze-me-before-running", items="changed")
+    assert parse(card({"sign.items": "changed"}, base=BASE)).sign == changed
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "-x",
+        "--upload-pack=x",
+        "main@{1}",
+        "v1^{}",
+        "HEAD~1",
+        "HEAD",
+        "@",
+        ":/fix",
+        "a..b",
+        "a b",
+        "main:x",
+        "a.lock",
+        "/a",
+        "a/",
+        "x" * 251,
+    ],
+)
+def test_refs_that_git_would_have_to_calculate(ref: str) -> None:
+    value = card({"arms.control": {"ref": ref}}, base=BASE)
+    error = refusal(value)
+    assert "names no commit; give a full SHA, a branch or a tag" in error.sentence or "more than 250" in error.sentence
+    assert error.line and error.column
+    assert text(value).decode().splitlines()[error.line - 1][error.column - 1 :] == json.dumps(ref)
+
+
+def test_routes_and_isolation() -> None:
+    routed = parse(card({"arms.treatment": {"route": "llm/routes.yaml", "template": "p.prompt.yml"}}))
+    assert routed.treatment == Arm(route="llm/routes.yaml", template="p.prompt.yml")
+    checks = parse(card({"checks": {"isolation": "in_process", "image": IMAGE}})).checks
+    assert (checks.isolation, checks.image) == ("in_process", IMAGE)
+
+
+def test_what_is_known_of_arms_is_judged_and_what_a_route_says_is_not_guessed() -> None:
+    shared = {"exam.data": "private", "budget": {"usd": 1}}
+    assert parse(card(shared | {"arms.treatment": {"route": "r.yaml"}})).treatment.route == "r.yaml"
+    assert "may not go to the shared endpoint `main`" in refusal(card(shared, base=BASE)).sentence
+    assert "needs the `price` of endpoint `main`" in refusal(card({"budget": {"usd": 1}}, base=BASE)).sentence
+
+
+CONTROLS = [
+    ("bsae", "`arms.control` is not valid: `base` (the treatment as the base commit defines it), `{ref: NAME}`"),
+    ({}, "`arms.control` needs an `endpoint`, or a `route`"),
+    ({"endpont": "main"}, "unknown field `endpont` in `arms.control`; did you mean `endpoint`?"),
+    ({"ref": "v1", "system": "p.md"}, "unknown field `system` in `arms.control`"),
+    ({"ref": 1.4}, "`arms.control.ref` must be text, not 1.4; put it in quotes"),
+    ({"ref": ""}, "`arms.control.ref` is empty"),
+    (["base"], "`arms.control` is not valid"),
+    ({"endpoint": "main", "route": "r.yaml"}, "give `endpoint`, or `route` with rules that choose one, not both"),
+]
+
+
+@pytest.mark.parametrize(("control", "words"), CONTROLS, ids=[words for _, words in CONTROLS])
+def test_controls_that_cannot_be_read(control: Any, words: str) -> None:
+    assert words in refusal(card({"arms.control": control}, base=BASE)).sentence
+
+
 ONE_ARM = [
+    ({"checks": {"isolation": "container"}}, "`checks.isolation` must be `split` or `in_process`"),
+    ({"checks": {"image": "python:3.12"}}, "`checks.image` is not valid: a name, `@sha256:` and 64 hex digits"),
+    ({"checks": {"image": 5}}, "`checks.image` is not valid: container image of code checks"),
+    ({"arms.control": "base"}, "two arms need `sign`"),
     ({"sign": {"claim": "none", "seed": "s"}}, "`sign` needs two arms"),
     ({"limits": {"between": {"max_first_drop": 0.1}}}, "`limits.between` needs two arms"),
     ({"limits": {"control": {"min_reach": 0.1}}}, "`limits.control` needs two arms"),
@@ -315,12 +387,13 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("field", ["exam.tasks", "arms.treatment.system", "arms.treatment.template"])
+@pytest.mark.parametrize("field", ["exam.tasks", "exam.checker", "arms.treatment.system", "arms.treatment.template"])
 def test_paths_stay_below_the_card(path: str, field: str) -> None:
     assert any(words in refusal(card({field: path})).sentence for words in ("the path", "cannot be seen"))
 
 
-def test_replies_are_a_path_too() -> None:
+def test_replies_and_routes_are_paths_too() -> None:
+    assert "the path `../r`" in refusal(card({"arms.treatment": {"route": "../r"}})).sentence
     assert "the path `../r`" in refusal(card({"endpoints.main": {"api": "scripted", "replies": "../r"}})).sentence
 
 
@@ -332,8 +405,7 @@ def test_the_schema_and_the_records_name_the_same_fields() -> None:
 
         record = {"exam": "ExamRef", "runner": "RunnerDemand", "checks": "CheckLimits"}.get(name, name.capitalize())
         fields = set(getattr(records, record).__dataclass_fields__)
-        extra = {"isolation", "image"} if name == "checks" else set()
-        assert set(properties[name]["properties"]) == fields | extra, name
+        assert set(properties[name]["properties"]) == fields, name
 
 
 def test_every_field_of_the_schema_is_described() -> None:
@@ -355,7 +427,7 @@ def test_defaults_in_the_schema_are_the_defaults_of_the_records() -> None:
     found = parse(two_arms({"limits": ...}))
     for section in ("checks", "draws", "sign", "validity", "pace"):
         for name, field in SCHEMA["properties"][section]["properties"].items():
-            if "default" in field and name not in ("isolation", "image", "per_minute"):
+            if "default" in field and field["default"] != "none":
                 value = getattr(getattr(found, section), name)
                 assert str(getattr(value, "text", value)) == str(field["default"]), f"{section}.{name}"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalaction.method.card import (
     Arm,
+    AtCommit,
     Budget,
     Card,
     CheckLimits,
@@ -40,9 +41,9 @@ def build(document: Document) -> Card:
         exam=ExamRef(**(card["exam"] | {"tasks": card["exam"]["tasks"].removesuffix("/")})),
         endpoints={name: _endpoint(name, fields) for name, fields in card["endpoints"].items()},
         treatment=Arm(**arms["treatment"]),
-        control=Arm(**arms["control"]) if "control" in arms else None,
+        control=_control(arms.get("control")),
         draws=_draws(card),
-        checks=CheckLimits(**_without(card.get("checks", {}), "isolation", "image")),
+        checks=_checks(card.get("checks", {})),
         sign=Sign(**_thresholds(sign, "margin", "min_abs_gap")) if sign is not None else None,
         validity=Validity(**_thresholds(card.get("validity", {}), "max_transport_error_rate", "min_scored_fraction")),
         limits=tuple(_limits(document, card.get("limits", {}))),
@@ -51,6 +52,18 @@ def build(document: Document) -> Card:
         runner=RunnerDemand(**card["runner"]) if card.get("runner") else None,
         record=Record(**card["record"]) if "record" in card else None,
     )
+
+
+def _control(value: Any) -> Arm | AtCommit | None:
+    if isinstance(value, str):
+        return AtCommit()
+    if value is not None and "ref" in value:
+        return AtCommit(ref=value["ref"])
+    return Arm(**value) if value is not None else None
+
+
+def _checks(fields: dict[str, Any]) -> CheckLimits:
+    return CheckLimits(**(_without(fields, "image") if fields.get("image") == "none" else fields))
 
 
 def _draws(card: Any) -> Draws:

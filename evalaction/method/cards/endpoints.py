@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
-from evalaction.method.cards.rules import Problem, walk
+from evalaction.method.cards.rules import Problem, own_arms, walk
 from evalaction.method.reading.source import Path
 from evalaction.method.reading.text import short, suggestion
 
@@ -51,8 +51,8 @@ def problems(card: Any) -> Iterator[Problem]:
         yield from _params(path, endpoint)
         if endpoint["api"] == "http":
             yield from _body(path, endpoint)
-    for arm, fields in card["arms"].items():
-        yield from _system(arm, fields, card["endpoints"].get(fields["endpoint"], {}))
+    for arm, fields in own_arms(card).items():
+        yield from _system(arm, fields, card["endpoints"].get(fields.get("endpoint"), {}))
 
 
 def _fields(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:

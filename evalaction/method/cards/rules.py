@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalaction.method.cards.schema import dotted
-from evalaction.method.reading import paths
+from evalaction.method.reading import paths, refs
 from evalaction.method.reading.secret_shapes import has_credentials, is_key
 from evalaction.method.reading.source import Path
 from evalaction.method.reading.text import invisible, short
@@ -29,10 +29,16 @@ def problems(card: Any) -> Iterator[Problem]:
     """The problems of a card that fits the schema, apart from those of its endpoints."""
     yield from _names(card)
     yield from _paths(card)
+    yield from _arms(card)
     yield from _sign(card)
     yield from _limits(card)
     yield from _data(card)
     yield from _record(card)
+
+
+def own_arms(card: Any) -> dict[str, dict[str, Any]]:
+    """The arms that the card defines itself, by name: a control at another commit is none of them."""
+    return {name: arm for name, arm in card["arms"].items() if isinstance(arm, dict) and "ref" not in arm}
 
 
 def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, str, bool]]:
@@ -79,8 +85,10 @@ def _names(card: Any) -> Iterator[Problem]:
 
 def _paths(card: Any) -> Iterator[Problem]:
     named: list[tuple[Path, str]] = [(("exam", "tasks"), card["exam"]["tasks"].removesuffix("/"))]
-    for arm, fields in card["arms"].items():
-        named += [(("arms", arm, field), fields[field]) for field in ("system", "template") if field in fields]
+    if "checker" in card["exam"]:
+        named.append((("exam", "checker"), card["exam"]["checker"]))
+    for arm, fields in own_arms(card).items():
+        named += [(("arms", arm, field), fields[field]) for field in ("route", "system", "template") if field in fields]
     for name, endpoint in card["endpoints"].items():
         if "replies" in endpoint:
             named.append((("endpoints", name, "replies"), endpoint["replies"]))
@@ -90,12 +98,29 @@ def _paths(card: Any) -> Iterator[Problem]:
             yield Problem(path, f"the path `{short(text)}` {why}")
 
 
+def _arms(card: Any) -> Iterator[Problem]:
+    for arm, fields in own_arms(card).items():
+        path: Path = ("arms", arm)
+        if "endpoint" in fields and "route" in fields:
+            yield Problem((*path, "route"), "give `endpoint`, or `route` with rules that choose one, not both", at_key=True)
+        elif "route" not in fields:
+            yield from _endpoint(card, path, fields.get("endpoint"))
+    control = card["arms"].get("control")
+    if isinstance(control, dict) and "ref" in control and not (refs.full_sha(control["ref"]) or refs.is_name(control["ref"])):
+        sentence = f"`{short(control['ref'])}` names no commit; give a full SHA, a branch or a tag, without ~, ^, : or @{{"
+        yield Problem(("arms", "control", "ref"), sentence)
+
+
+def _endpoint(card: Any, path: Path, name: str | None) -> Iterator[Problem]:
+    if name is None:
+        yield Problem(path, f"`{dotted(path)}` needs an `endpoint`, or a `route` with rules that choose one", at_key=True)
+    elif name not in card["endpoints"]:
+        known = ", ".join(f"`{short(one)}`" for one in card["endpoints"])
+        yield Problem((*path, "endpoint"), f"there is no endpoint `{short(name)}`; the card has {known}")
+
+
 def _sign(card: Any) -> Iterator[Problem]:
     arms, sign = card["arms"], card.get("sign")
-    for arm, fields in arms.items():
-        if fields["endpoint"] not in card["endpoints"]:
-            known = ", ".join(f"`{short(name)}`" for name in card["endpoints"])
-            yield Problem(("arms", arm, "endpoint"), f"there is no endpoint `{short(fields['endpoint'])}`; the card has {known}")
     if sign is None:
         if "control" in arms:
             yield Problem(("arms", "control"), "two arms need `sign` with a `claim` and a `seed`", at_key=True)
@@ -128,14 +153,10 @@ def _data(card: Any) -> Iterator[Problem]:
     if card["exam"]["data"] == "private":
         if card["draws"].get("keep_text", "none") != "none":
             yield Problem(("draws", "keep_text"), "the outputs of a private exam are not kept; write `keep_text: none`")
-        for arm, fields in card["arms"].items():
-            endpoint = card["endpoints"].get(fields["endpoint"], {})
+        for arm, fields in own_arms(card).items():
+            endpoint = card["endpoints"].get(fields.get("endpoint"), {"shared": False})
             if endpoint.get("api") != "scripted" and endpoint.get("shared", True):
-                sentence = (
-                    f"`exam.data: private` may not go to the shared endpoint `{short(fields['endpoint'])}`; "
-                    "set `shared: false` there only if its host keeps no prompts"
-                )
-                yield Problem(("arms", arm, "endpoint"), sentence)
+                yield Problem(("arms", arm, "endpoint"), private_to_shared(fields["endpoint"]))
 
 
 def _record(card: Any) -> Iterator[Problem]:
@@ -143,11 +164,21 @@ def _record(card: Any) -> Iterator[Problem]:
     if not (1 <= int(day[5:7]) <= 12 and 1 <= int(day[8:10]) <= 31):
         yield Problem(("record", "read_on"), f"`record.read_on` is not a day: {day}")
     if "usd" in _at(card, "budget"):
-        for fields in card["arms"].values():
-            endpoint = card["endpoints"].get(fields["endpoint"], {})
+        for fields in own_arms(card).values():
+            endpoint = card["endpoints"].get(fields.get("endpoint"), {"price": None})
             if endpoint.get("api") != "scripted" and "price" not in endpoint:
-                sentence = f"`budget.usd` needs the `price` of endpoint `{short(fields['endpoint'])}`"
-                yield Problem(("budget", "usd"), sentence, at_key=True)
+                yield Problem(("budget", "usd"), unpriced(fields["endpoint"]), at_key=True)
+
+
+def private_to_shared(endpoint: str) -> str:
+    return (
+        f"`exam.data: private` may not go to the shared endpoint `{short(endpoint)}`; "
+        "set `shared: false` there only if its host keeps no prompts"
+    )
+
+
+def unpriced(endpoint: str) -> str:
+    return f"`budget.usd` needs the `price` of endpoint `{short(endpoint)}`"
 
 
 def _at(card: Any, *path: str) -> dict[str, Any]:

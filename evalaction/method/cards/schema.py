@@ -97,7 +97,7 @@ def _missing(path: Path, error: ValidationError) -> Iterator[_Finding]:
 
 
 def _alternatives(document: Document, path: Path, error: ValidationError) -> Iterator[_Finding]:
-    """The errors of the one branch whose type fits, or one sentence for all branches."""
+    """The errors of the branch that fits best, or one sentence where the type of none does."""
     branches: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():
         branches.setdefault(inner.relative_schema_path[0], []).append(inner)
@@ -106,8 +106,9 @@ def _alternatives(document: Document, path: Path, error: ValidationError) -> Ite
         for inner in branches.values()
         if not any(one.validator in {"type", "enum"} and not one.relative_path for one in inner)
     ]
-    if len(fitting) == 1:
-        for inner_error in fitting[0]:
+    if fitting:
+        # Of two shapes of a mapping the one that is meant has the fewest mistakes in it.
+        for inner_error in min(fitting, key=len):
             yield from _findings(document, inner_error)
     else:
         yield _Finding(1, path, f"`{dotted(path)}` is not valid: {_description(error)}")
