@@ -10,10 +10,11 @@ from pathlib import Path
 from evalaction.engine.folder import MANIFEST, write_whole
 from evalaction.errors import Outcome, SourceError, UsageError
 from evalaction.method.canonical import Json
-from evalaction.method.judging.facts import ArmFacts, EndpointFacts
+from evalaction.method.judging.facts import ArmFacts, AskedBy, EndpointFacts
 from evalaction.method.reading.fields import Fields
 from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import ARMS, ArmName
+from evalaction.method.report import Change, QuestionChange
 
 FORMAT = "evalaction/manifest/1"
 REFUSAL_FORMAT = "evalaction/refusal/1"
@@ -29,6 +30,8 @@ class ArmRecord:
     asked: ArmFacts
     requests_sha256: str
     """One digest over the request digests of all items, in exam order."""
+    routes: tuple[str | None, ...] = ()
+    """Per item the rule that chose its endpoint; empty in an arm without rules."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +65,14 @@ class Manifest:
     """Treatment first."""
     levers: tuple[str, ...] = ()
     """What differs between the arms."""
+    changes: tuple[Change, ...] = ()
+    unchanged: tuple[int, ...] = ()
+    """Positions in `items`, ascending, of those of which both arms ask the same."""
+    left_out: tuple[str, ...] = ()
+    """Ids of items that are not drawn because nothing changes for them."""
+    question: AskedBy | None = None
+    question_changes: tuple[QuestionChange, ...] = ()
+    base_missing: bool = False
     planned: int
     runner: Mapping[str, str] = field(default_factory=dict)
     record: Mapping[str, str] = field(default_factory=dict)
@@ -89,6 +100,12 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
         | _given("checker_sha256", manifest.checker_sha256),
         "arms": [_arm_to_json(arm) for arm in manifest.arms],
         "levers": list(manifest.levers) or None,
+        "changes": [_change_to_json(one) for one in manifest.changes] or None,
+        "unchanged": list(manifest.unchanged) or None,
+        "left_out": list(manifest.left_out) or None,
+        "question": manifest.question,
+        "question_changes": [_question_change_to_json(one) for one in manifest.question_changes] or None,
+        "base_missing": manifest.base_missing or None,
         "planned": manifest.planned,
         "runner": dict(manifest.runner),
         "record": dict(manifest.record),
@@ -127,6 +144,12 @@ def manifest_from_json(value: Json, *, file: str = MANIFEST) -> Manifest:
         checker_sha256=exam.maybe_text("checker_sha256"),
         arms=tuple(_arm_from_json(arm) for arm in top.parts("arms")),
         levers=top.maybe_texts("levers"),
+        changes=tuple(_change_from_json(one) for one in top.maybe_parts("changes")),
+        unchanged=top.maybe_counts("unchanged"),
+        left_out=top.maybe_texts("left_out"),
+        question=_question_from_json(top),
+        question_changes=tuple(_question_change_from_json(one) for one in top.maybe_parts("question_changes")),
+        base_missing=top.maybe_flag("base_missing"),
         planned=top.count("planned"),
         runner=top.mapping("runner"),
         record=top.mapping("record"),
@@ -174,7 +197,8 @@ def _given(key: str, value: str | None) -> dict[str, Json]:
 
 def _arm_to_json(arm: ArmRecord) -> Json:
     endpoints = [_endpoint_to_json(one) for one in arm.asked.endpoints]
-    return {"arm": arm.arm, "endpoints": endpoints, "requests_sha256": arm.requests_sha256} | _given("commit", arm.asked.commit)
+    named: dict[str, Json] = {"arm": arm.arm, "endpoints": endpoints, "requests_sha256": arm.requests_sha256}
+    return named | _given("commit", arm.asked.commit) | ({"routes": list(arm.routes)} if arm.routes else {})
 
 
 def _endpoint_to_json(endpoint: EndpointFacts) -> Json:
@@ -190,6 +214,7 @@ def _arm_from_json(part: Fields) -> ArmRecord:
         arm="treatment" if name == "treatment" else "control",
         asked=ArmFacts(endpoints=endpoints, commit=part.maybe_text("commit")),
         requests_sha256=part.digest("requests_sha256"),
+        routes=part.texts_or_none("routes"),
     )
     part.nothing_else()
     return arm
@@ -208,6 +233,45 @@ def _endpoint_from_json(part: Fields) -> EndpointFacts:
     )
     part.nothing_else()
     return endpoint
+
+
+def _change_to_json(change: Change) -> Json:
+    value: dict[str, Json] = {"lever": change.lever, "name": change.name}
+    return value | _given("old", change.old) | _given("new", change.new) | ({"diff": list(change.diff)} if change.diff else {})
+
+
+def _change_from_json(part: Fields) -> Change:
+    change = Change(
+        lever=part.text("lever"),
+        name=part.text("name"),
+        old=part.maybe_text("old"),
+        new=part.maybe_text("new"),
+        diff=part.maybe_texts("diff"),
+    )
+    part.nothing_else()
+    return change
+
+
+def _question_change_to_json(change: QuestionChange) -> Json:
+    value: dict[str, Json] = {"field": change.field} | _given("old", change.old) | _given("new", change.new)
+    return value | ({"loosened": True} if change.loosened else {})
+
+
+def _question_change_from_json(part: Fields) -> QuestionChange:
+    change = QuestionChange(
+        field=part.text("field"),
+        old=part.maybe_text("old"),
+        new=part.maybe_text("new"),
+        loosened=part.maybe_flag("loosened"),
+    )
+    part.nothing_else()
+    return change
+
+
+def _question_from_json(top: Fields) -> AskedBy | None:
+    if top.maybe_text("question") is None:
+        return None
+    return "base" if top.one_of("question", ("base", "head")) == "base" else "head"
 
 
 # Before a draw nothing is judged: a manifest that says so of itself is not believed.
@@ -241,3 +305,7 @@ def _cross_check(manifest: Manifest, file: str) -> None:
         raise SourceError("Every arm of a manifest has an endpoint.", file=file)
     if not ids or len(set(ids)) != len(ids):
         raise SourceError("The items of a manifest have unique ids, and there is at least one.", file=file)
+    if any(place >= len(ids) for place in manifest.unchanged):
+        raise SourceError("The unchanged items of a manifest are positions among its items.", file=file)
+    if any(len(arm.routes) not in (0, len(ids)) for arm in manifest.arms):
+        raise SourceError("The routes of an arm are one for each item of the manifest.", file=file)

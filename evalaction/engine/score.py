@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TypedDict
 
 from evalaction import schemas
 from evalaction.endpoints.headers import retry_after_ms
@@ -20,10 +21,10 @@ from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, O
 from evalaction.method.card import Card
 from evalaction.method.cards.parse import parse_card
 from evalaction.method.counting.tally import GridError, Tally
+from evalaction.method.judging.facts import AskedBy, RunFacts
 from evalaction.method.judging.facts import Ended as RunEnd
-from evalaction.method.judging.facts import RunFacts
 from evalaction.method.records import ArmName, Row
-from evalaction.method.report import Provenance, Report
+from evalaction.method.report import Change, Provenance, QuestionChange, Report
 from evalaction.method.telling.summary import build_report, refusal_report
 
 _ERRORS: dict[Outcome, type[EvalactionError]] = {
@@ -131,12 +132,37 @@ class _Run:
             ended=seal.ended if seal else pause.ended if pause else unsealed,
             provenance=provenance_of(self._manifest, seal=seal, ms=pause.ms if pause else None),
             arms={arm.arm: arm.asked for arm in self._manifest.arms},
-            levers=self._manifest.levers,
+            **_compared(self._manifest),
             synthetic_allowed=self._manifest.synthetic,
             rehearsal=self._manifest.rehearsal,
             long_waits=self._waits.count,
             longest_wait=self._waits.longest,
         )
+
+
+class _Compared(TypedDict):
+    levers: tuple[str, ...]
+    changes: tuple[Change, ...]
+    unchanged: frozenset[int]
+    left_out: tuple[str, ...]
+    routes: Mapping[ArmName, tuple[str | None, ...]]
+    question: AskedBy | None
+    question_changes: tuple[QuestionChange, ...]
+    base_missing: bool
+
+
+def _compared(manifest: Manifest) -> _Compared:
+    """What a manifest says of the two commits and of what differs between the arms."""
+    return {
+        "levers": manifest.levers,
+        "changes": manifest.changes,
+        "unchanged": frozenset(manifest.unchanged),
+        "left_out": manifest.left_out,
+        "routes": {arm.arm: arm.routes for arm in manifest.arms if arm.routes},
+        "question": manifest.question,
+        "question_changes": manifest.question_changes,
+        "base_missing": manifest.base_missing,
+    }
 
 
 def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | None = None) -> Provenance:

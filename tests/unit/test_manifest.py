@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.drawing import CountedClock, Stage, job_of, lost, manifest_of
 
 from evalaction.engine.manifest import Ended, Manifest, manifest_from_json, manifest_to_json, read_manifest, write_manifest
 from evalaction.errors import Outcome, SourceError, UsageError
+from evalaction.method.report import Change, QuestionChange
 
 
 def manifest(**changes: Any) -> Manifest:
@@ -29,6 +31,25 @@ def test_everything_survives(card_text: str, inputs: dict[str, str], tag: str) -
     written = manifest(card_text=card_text, inputs=inputs, ended=ended, items=(("a", (tag,)),), run_url="https://x.invalid/1")
     text = json.dumps(manifest_to_json(written))
     assert manifest_from_json(json.loads(text)) == written
+
+
+def test_what_two_commits_say_survives() -> None:
+    ours, theirs = manifest().arms
+    written = manifest(
+        items=(("a", ()), ("b", ())),
+        arms=(replace(ours, routes=("code", None)), replace(theirs, asked=replace(theirs.asked, commit="c" * 40))),
+        levers=("model",),
+        changes=(
+            Change(lever="model", name="model", old="small", new="big"),
+            Change(lever="prompt", name="prompts/a.md", old=None, new="1" * 12, diff=("+Be kind.",)),
+        ),
+        unchanged=(1,),
+        left_out=("c",),
+        question="base",
+        question_changes=(QuestionChange(field="sign.margin", old="0.1", new="0.2", loosened=True),),
+        base_missing=True,
+    )
+    assert manifest_from_json(json.loads(json.dumps(manifest_to_json(written)))) == written
 
 
 def test_on_disk(tmp_path: Path) -> None:
@@ -76,6 +97,17 @@ def changed(path: str, value: Any) -> Any:
         ("items.0", ["t0001", []], "unique ids"),
         ("items.0", ["t0000"], "a pair"),
         ("items.0", "t0", "/items/0/ must be a list"),
+        ("changes", [{"lever": "model"}], "/changes/0/name is missing"),
+        ("changes", [{"lever": "model", "name": "m", "more": 1}], "/changes/0/more is not a known field"),
+        ("unchanged", [1, 0], "/unchanged must be ascending whole numbers"),
+        ("unchanged", [True], "/unchanged must be ascending whole numbers"),
+        ("unchanged", [10_000], "positions among its items"),
+        ("question", "ours", "/question must be one of base, head"),
+        ("question_changes", [{"field": "x", "loosened": 1}], "/question_changes/0/loosened must be true or false"),
+        ("question_changes", [{"field": "x", "more": 1}], "/question_changes/0/more is not a known field"),
+        ("base_missing", "no", "/base_missing must be true or false"),
+        ("arms.0.routes", [None], "one for each item"),
+        ("arms.0.routes", [1], "/arms/0/routes must be text"),
         ("items.0.1", "tag", "/items/0/1 must be a list"),
         ("ended", {"outcome": "great", "code": "x", "sentence": ""}, "/ended/outcome must be one of"),
         ("ended", {"outcome": "usage", "code": "x", "sentence": 1}, "/ended/sentence must be text"),

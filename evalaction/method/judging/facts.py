@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from evalaction.method.records import ArmName, Output, Sentence
-from evalaction.method.report import Provenance
+from evalaction.method.report import Change, Provenance, QuestionChange
 
 Ended: TypeAlias = Literal["complete", "unreachable", "deadline", "interrupted", "disk"]
+AskedBy: TypeAlias = Literal["base", "head"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +69,20 @@ class RunFacts:
     arms: Mapping[ArmName, ArmFacts]
     levers: tuple[str, ...] = ()
     """What differs between the arms, as `moved_levers` names it."""
+    changes: tuple[Change, ...] = ()
+    """What exactly, where the arms are defined at two commits."""
+    unchanged: frozenset[int] = frozenset()
+    """Positions of the drawn items of which both arms ask the same at the same endpoint."""
+    left_out: tuple[str, ...] = ()
+    """Items of the exam that were not drawn because nothing changes for them (`sign.items: changed`)."""
+    routes: Mapping[ArmName, tuple[str | None, ...]] = field(default_factory=dict)
+    """Per arm the rule that chose each drawn item's endpoint; an arm without rules is not in it."""
+    question: AskedBy | None = None
+    """Which commit's question was asked, where base and judged commit were both there to ask; None: there was one commit."""
+    question_changes: tuple[QuestionChange, ...] = ()
+    """What the judged commit changes in the question; under `base` it applies from the next change on."""
+    base_missing: bool = False
+    """The card is judged against a base and this run has none: the treatment alone, and no sign."""
     synthetic_allowed: bool = False
     """The caller said that scripted replies are wanted (`demo`, `--synthetic`)."""
     rehearsal: bool = False

@@ -69,6 +69,29 @@ class Fields:
     def maybe_texts(self, key: str) -> tuple[str, ...]:
         return self.texts(key) if self._has(key) else ()
 
+    def maybe_flag(self, key: str) -> bool:
+        """False where it is not there."""
+        return self.flag(key) if self._has(key) else False
+
+    def maybe_counts(self, key: str) -> tuple[int, ...]:
+        """Whole numbers in ascending order, each once; none where the key is not there."""
+        if not self._has(key):
+            return ()
+        held = self._list(self._get(key), key)
+        numbers = [one for one in held if isinstance(one, int) and not isinstance(one, bool) and one >= 0]
+        if len(numbers) != len(held) or numbers != sorted(set(numbers)):
+            raise self._wrong(key, "ascending whole numbers")
+        return tuple(numbers)
+
+    def texts_or_none(self, key: str) -> tuple[str | None, ...]:
+        """A list of texts in which null may stand; empty where the key is not there."""
+        if not self._has(key):
+            return ()
+        return tuple(None if part is None else self._text(part, key) for part in self._list(self._get(key), key))
+
+    def maybe_parts(self, key: str) -> list[Fields]:
+        return self.parts(key) if self._has(key) else []
+
     def mapping(self, key: str) -> dict[str, str]:
         held = self._get(key)
         if not isinstance(held, Mapping):
