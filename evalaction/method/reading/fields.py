@@ -57,6 +57,9 @@ class Fields:
             raise self._wrong(key, "a whole number, zero or more")
         return held
 
+    def maybe_count(self, key: str) -> int | None:
+        return self.count(key) if self._has(key) else None
+
     def flag(self, key: str) -> bool:
         held = self._get(key)
         if not isinstance(held, bool):
