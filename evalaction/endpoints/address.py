@@ -6,8 +6,8 @@ import base64
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from urllib.parse import SplitResult, unquote, urlsplit
+from dataclasses import dataclass, field, replace
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from evalaction.errors import UsageError
 
@@ -66,6 +66,17 @@ def parse_url(url: str, *, what: str) -> Address:
         raise UsageError(f"{what} has a # fragment; remove it.")
     host, port = _host_and_port(parts, what)
     return Address(secure=parts.scheme == "https", host=host, port=port, path=parts.path.rstrip("/"), query=parts.query)
+
+
+def versioned(address: Address, version: str | None, *, what: str) -> Address:
+    """The address with `api-version` in its query. Raises UsageError, naming `what`, if it holds another one."""
+    pairs = [pair for pair in address.query.split("&") if pair]
+    held = [unquote(value) for name, _, value in (pair.partition("=") for pair in pairs) if name == "api-version"]
+    if held and held != [version]:
+        raise UsageError(f"{what} holds another api-version than the card; write that one as api_version.")
+    if held or version is None:
+        return address
+    return replace(address, query="&".join([*pairs, f"api-version={quote(version, safe='')}"]))
 
 
 def proxy_for(address: Address, environ: Mapping[str, str]) -> Proxy | None:

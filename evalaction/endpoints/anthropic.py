@@ -21,7 +21,7 @@ _OURS = {"model", "messages", "stream", "n", "system"}
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-def path(base: str) -> str:
+def path(base: str, _endpoint: Endpoint) -> str:
     """`/v1/messages`, or what of it `base` does not end with."""
     if base.endswith("/messages"):
         return base

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from evalaction.endpoints import anthropic, http, openai, scripted
+from evalaction.endpoints import anthropic, azure_openai, http, openai, openai_responses, scripted
 from evalaction.endpoints.reading import Reading
 from evalaction.errors import UsageError
 from evalaction.method.canonical import Json
@@ -17,8 +17,11 @@ from evalaction.method.records import Message, Output
 class Api(Protocol):
     """How one API is asked and read. All functions are pure."""
 
-    def path(self, base: str, /) -> str:
-        """Path of the request for a base address with path `base` (no trailing slash): the API's own is appended unless there."""
+    def path(self, base: str, endpoint: Endpoint, /) -> str:
+        """Path of the request for a base address with path `base` (no trailing slash): the API's own is appended unless there.
+
+        Raises UsageError for an address that contradicts the endpoint.
+        """
 
     def key_headers(self, key: str, /) -> tuple[tuple[str, str], ...]:
         """The headers that carry the key."""
@@ -33,7 +36,16 @@ class Api(Protocol):
         """What a reply with status 200 says. Raises Malformed if it does not have the API's shape."""
 
 
-APIS: Mapping[str, Api] = MappingProxyType({"openai": openai, "anthropic": anthropic, "http": http, "scripted": scripted})
+APIS: Mapping[str, Api] = MappingProxyType(
+    {
+        "openai": openai,
+        "openai-responses": openai_responses,
+        "azure-openai": azure_openai,
+        "anthropic": anthropic,
+        "http": http,
+        "scripted": scripted,
+    }
+)
 
 
 def api_of(endpoint: Endpoint) -> Api:

@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
 _KNOWN = ("prompt", "system", "messages", "model")
 
 
-def path(base: str) -> str:
+def path(base: str, _endpoint: Endpoint) -> str:
     """The address is complete as it is."""
     return base
 
@@ -59,6 +59,7 @@ def read(reply: Json, endpoint: Endpoint, output: Output) -> Reading:
     if output == "tool_calls" and isinstance(found, (list, Mapping)):
         found = canonical.dumps(found) if found else ""
     finish_reason = reading.name(_at(reply, shape.finish_reason))
+    trace = _at(reply, endpoint.trace)
     return Reading(
         output=reading.text(found, f"the value at {shape.text}"),
         empty=reading.empty_reason(finish_reason),
@@ -66,7 +67,21 @@ def read(reply: Json, endpoint: Endpoint, output: Output) -> Reading:
         usage=Usage(input=reading.count(_at(reply, shape.usage_input)), output=reading.count(_at(reply, shape.usage_output))),
         served_model=reading.name(_at(reply, shape.served_model)),
         response_id=reading.name(_at(reply, shape.id)),
+        trace=trace,
+        counters=counted(trace, endpoint),
     )
+
+
+def traced(reply: Json, endpoint: Endpoint) -> tuple[Json, Mapping[str, int]]:
+    """The trace and the counters in a reply that carries no text."""
+    trace = _at(reply, endpoint.trace)
+    return trace, counted(trace, endpoint)
+
+
+def counted(trace: Json, endpoint: Endpoint) -> Mapping[str, int]:
+    """The declared counters that are whole numbers in the trace."""
+    found = ((name, reading.count(_at(trace, pointer))) for name, pointer in endpoint.counters.items())
+    return {name: number for name, number in found if number is not None}
 
 
 def _shape(endpoint: Endpoint) -> HttpShape:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from evalaction import __version__
-from evalaction.endpoints import headers, reading
-from evalaction.endpoints.address import Address, parse_url, proxy_for
-from evalaction.endpoints.apis import Api, api_of
+from evalaction.endpoints.address import Address, parse_url, proxy_for, versioned
+from evalaction.endpoints.apis import api_of
+from evalaction.endpoints.completing import completed, unreached
 from evalaction.endpoints.connect import Route, Unreached, tls_context
 from evalaction.endpoints.keys import secret_headers, value_of
-from evalaction.endpoints.reading import Malformed
-from evalaction.endpoints.surface import Call, body_limit, from_reading, now, one_address
-from evalaction.endpoints.transport import ERROR_BYTES, Connection, Reply
+from evalaction.endpoints.surface import Call, Slot, body_limit, ms_since, now, one_address
+from evalaction.endpoints.transport import Connection
 from evalaction.errors import UsageError
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Completion
+
+if TYPE_CHECKING:
+    from evalaction.endpoints.jobs import Jobs
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -27,11 +28,11 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 class HttpSurface:
     """Shares one route and one TLS context among its slots. Its repr shows neither address nor key."""
 
-    def __init__(self, endpoint: Endpoint, route: Route, head: bytes) -> None:
+    def __init__(self, endpoint: Endpoint, route: Route, head: bytes, jobs: Jobs | None) -> None:
         self.endpoint = endpoint
-        self.api: Api = api_of(endpoint)
         self._route = route
         self._head = head
+        self._jobs = jobs
 
     def __repr__(self) -> str:
         return f"<HttpSurface {self.endpoint.name}>"
@@ -39,13 +40,18 @@ class HttpSurface:
     def expect(self, items: Iterable[str]) -> None:
         """Any item may be asked."""
 
-    def slot(self) -> HttpSlot:
-        return HttpSlot(self, Connection(self._route), self._head)
+    def slot(self) -> Slot:
+        connection = Connection(self._route)
+        if self._jobs is None:
+            return HttpSlot(self.endpoint, connection, self._head)
+        from evalaction.endpoints.hosted import HostedSlot
+
+        return HostedSlot(self.endpoint, connection, self._head, self._jobs)
 
 
 class HttpSlot:
-    def __init__(self, surface: HttpSurface, connection: Connection, head: bytes) -> None:
-        self._surface = surface
+    def __init__(self, endpoint: Endpoint, connection: Connection, head: bytes) -> None:
+        self._endpoint = endpoint
         self._connection = connection
         self._head = head
 
@@ -57,66 +63,41 @@ class HttpSlot:
         try:
             reply = await self._connection.exchange(head, body, timeout_s=call.timeout_ms / 1000, limit=body_limit(call))
         except Unreached as failure:
-            ms = _ms_since(start)
-            return Completion(reason=failure.reason, error=failure.detail, status=failure.status, started_at=started_at, ms=ms)
-        return self._completion(reply, call, started_at, _ms_since(start))
+            return unreached(failure, started_at=started_at, ms=ms_since(start))
+        return completed(reply, self._endpoint, call.request.output, started_at=started_at, ms=ms_since(start))
 
     async def aclose(self) -> None:
         await self._connection.aclose()
-
-    def _completion(self, reply: Reply, call: Call, started_at: str, ms: int) -> Completion:
-        if reply.status != 200:
-            return _failed(reply, f"status:{reply.status}", started_at, ms)
-        surface = self._surface
-        try:
-            read = surface.api.read(reading.parse(reply.body), surface.endpoint, call.request.output)
-        except Malformed as error:
-            return _failed(reply, "malformed", started_at, ms, detail=str(error))
-        return from_reading(
-            read,
-            started_at=started_at,
-            ms=ms,
-            status=reply.status,
-            body_sha256=hashlib.sha256(reply.body).hexdigest(),
-            cache_hit=headers.cache_hit(reply.headers),
-        )
-
-
-def _failed(reply: Reply, reason: str, started_at: str, ms: int, *, detail: str = "") -> Completion:
-    text = reply.body[:ERROR_BYTES].decode("utf-8", "replace")
-    raw = reply.headers.get("retry-after")
-    return Completion(
-        reason=reason,
-        error=": ".join(part for part in (detail, text) if part) or None,
-        status=reply.status,
-        body_sha256=hashlib.sha256(reply.body).hexdigest(),
-        cache_hit=headers.cache_hit(reply.headers),
-        retry_after_ms=None if raw is None else headers.retry_after_ms(raw, datetime.now(UTC)),
-        retry_after_raw=raw,
-        started_at=started_at,
-        ms=ms,
-    )
-
-
-def _ms_since(start: float) -> int:
-    return int((time.perf_counter() - start) * 1000)
 
 
 def open_http(endpoint: Endpoint, environ: Mapping[str, str], ca_bundle: str | None) -> HttpSurface:
     """Raises UsageError, NotRunError; see `open_surface`."""
     one_address(endpoint)
-    if endpoint.url_env:
-        address = parse_url(value_of(endpoint.url_env, environ, endpoint), what=endpoint.url_env)
-    else:
-        address = parse_url(endpoint.url or "", what=f"The url of endpoint {endpoint.name}")
+    what = endpoint.url_env or f"The url of endpoint {endpoint.name}"
+    address = parse_url(value_of(endpoint.url_env, environ, endpoint) if endpoint.url_env else endpoint.url or "", what=what)
     key, secret = secret_headers(endpoint, environ, address)
+    address = versioned(address, endpoint.api_version, what=what)
     proxy = proxy_for(address, environ)
     tls = tls_context(environ, ca_bundle) if address.secure or ca_bundle else None  # a wrong bundle is never ignored
     route = Route(address, proxy, tls if address.secure else None)
     lines = _headers(endpoint, key, secret)
-    if proxy and not address.secure and proxy.authorization:
+    absolute = proxy is not None and not address.secure
+    if proxy and absolute and proxy.authorization:
         lines["proxy-authorization"] = ("Proxy-Authorization", proxy.authorization)
-    return HttpSurface(endpoint, route, _head(endpoint, address, lines, absolute=proxy is not None and not address.secure))
+    origin = f"http://{address.netloc}" if absolute else ""
+    target = address.target(api_of(endpoint).path(address.path, endpoint))
+    head = f"POST {origin}{target} HTTP/1.1\r\n{_lines(address, lines)}".encode("ascii")
+    return HttpSurface(endpoint, route, head, _jobs(endpoint, address, origin, lines))
+
+
+def _jobs(endpoint: Endpoint, address: Address, origin: str, lines: Mapping[str, tuple[str, str]]) -> Jobs | None:
+    """How jobs are asked for, with the same headers at the same origin; None for an endpoint that answers at once."""
+    if endpoint.poll is None:
+        return None
+    from evalaction.endpoints.jobs import open_jobs
+
+    bodiless = {name: line for name, line in lines.items() if name != "content-type"}
+    return open_jobs(endpoint, address, origin=origin, lines=_lines(address, bodiless))
 
 
 def _headers(endpoint: Endpoint, key: str | None, secret: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -138,10 +119,6 @@ def _headers(endpoint: Endpoint, key: str | None, secret: Mapping[str, str]) -> 
     return {name.lower(): (name, value) for name, value in pairs}
 
 
-def _head(endpoint: Endpoint, address: Address, lines: Mapping[str, tuple[str, str]], *, absolute: bool) -> bytes:
-    """The request line and all headers but Content-Length, without the last line break."""
-    target = address.target(api_of(endpoint).path(address.path))
-    if absolute:
-        target = f"http://{address.netloc}{target}"
-    head = [f"POST {target} HTTP/1.1", f"Host: {address.netloc}", *(f"{name}: {value}" for name, value in lines.values())]
-    return "\r\n".join(head).encode("ascii")
+def _lines(address: Address, lines: Mapping[str, tuple[str, str]]) -> str:
+    """All headers but Content-Length, without the last line break."""
+    return "\r\n".join([f"Host: {address.netloc}", *(f"{name}: {value}" for name, value in lines.values())])

@@ -1,6 +1,7 @@
 """`api: openai`: chat completions, as OpenAI and the many servers that speak like it answer them.
 
-The shape relied on: `choices[0].message` with `content` (text or null), `refusal`, `tool_calls[].function.{name, arguments}`;
+The shape relied on: `choices[0].message` with `content` (text or null), `refusal`, `tool_calls[].function.{name, arguments}` or
+`tool_calls[].custom.{name, input}` (OpenAI's OpenAPI document 2.3.0 of github.com/openai/openai-openapi, read 2026-05-31);
 `finish_reason`; `usage.{prompt_tokens, completion_tokens}`; `id`, `model`, `system_fingerprint`.
 """
 
@@ -11,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from evalaction.endpoints import calls, reading
 from evalaction.endpoints.reading import Malformed, Reading
 from evalaction.endpoints.sending import as_json, refuse_params
+from evalaction.method import canonical
 from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Message, Output, Usage
 
 _PATH = "/chat/completions"
-_OURS = {"model", "messages", "stream", "n"}
+OURS = {"model", "messages", "stream", "n"}
 
 
-def path(base: str) -> str:
+def path(base: str, _endpoint: Endpoint) -> str:
     """A bare host gets `/v1/chat/completions`, any other base `/chat/completions`."""
     if base.endswith(_PATH):
         return base
@@ -35,7 +37,7 @@ def own_headers() -> tuple[tuple[str, str], ...]:
 
 
 def body(endpoint: Endpoint, messages: Sequence[Message]) -> Json:
-    refuse_params(endpoint, _OURS)
+    refuse_params(endpoint, OURS)
     model: dict[str, Json] = {"model": endpoint.model} if endpoint.model is not None else {}
     return {**model, "messages": as_json(messages), **endpoint.params}
 
@@ -67,12 +69,15 @@ def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
 
 def _calls(message: Mapping[str, Json]) -> list[tuple[str, str]]:
     found = []
-    for call in reading.array(message.get("tool_calls") or [], "tool_calls"):
-        function = reading.mapping(reading.mapping(call, "tool_calls[]").get("function"), "tool_calls[].function")
-        name, arguments = function.get("name"), function.get("arguments")
-        if not isinstance(name, str) or not isinstance(arguments, str):
-            raise Malformed("tool_calls[].function needs a name and arguments as text")
-        found.append((name, arguments))
+    for one in reading.array(message.get("tool_calls") or [], "tool_calls"):
+        call = reading.mapping(one, "tool_calls[]")
+        custom = call.get("type") == "custom"
+        kind, given = ("custom", "input") if custom else ("function", "arguments")
+        called = reading.mapping(call.get(kind), f"tool_calls[].{kind}")
+        name, text = called.get("name"), called.get(given)
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise Malformed(f"tool_calls[].{kind} needs a name and {given} as text")
+        found.append((name, canonical.dumps(text) if custom else text))
     return found
 
 

@@ -45,6 +45,8 @@ class Reading:
     served_model: str | None = None
     fingerprint: str | None = None
     response_id: str | None = None
+    trace: Json = None
+    counters: Mapping[str, int] = field(default_factory=dict)
 
 
 def parse(body: bytes) -> Json:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evalaction.endpoints.apis import api_of
 from evalaction.errors import UsageError
 from evalaction.method import canonical
+from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Message, Output
 
@@ -25,7 +26,7 @@ class Request:
     """Only those whose values the card spells out."""
     body: bytes
     sha256: str
-    """Digest of what is asked: API, literal headers and body; not the address, not the key."""
+    """Digest of what is asked: API, literal headers, body, and at Azure deployment and version; not the address, not the key."""
 
 
 def build_request(endpoint: Endpoint, messages: Sequence[Message], output: Output) -> Request:
@@ -38,5 +39,6 @@ def build_request(endpoint: Endpoint, messages: Sequence[Message], output: Outpu
     for header in endpoint.headers:
         if header.name.lower() in RESERVED:
             raise UsageError(f"Endpoint {endpoint.name}: the header {header.name} belongs to the transport; remove it.")
-    asked = canonical.encode([endpoint.api, [list(pair) for pair in headers]]) + b"\n" + body
+    addressed: list[Json] = [] if endpoint.api_version is None else [[endpoint.model, endpoint.api_version]]
+    asked = canonical.encode([endpoint.api, [list(pair) for pair in headers], *addressed]) + b"\n" + body
     return Request(api=endpoint.api, output=output, headers=headers, body=body, sha256=canonical.sha256(asked))

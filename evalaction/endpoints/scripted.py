@@ -28,7 +28,7 @@ _REASON = re.compile(
 )
 
 
-def path(base: str) -> str:
+def path(base: str, _endpoint: Endpoint) -> str:
     return base
 
 

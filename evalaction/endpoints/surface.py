@@ -78,6 +78,11 @@ def now() -> str:
     return f"{_second(seconds)}.{rest // 1_000_000:03}Z"
 
 
+def ms_since(start: float) -> int:
+    """Milliseconds since a reading of `time.perf_counter`."""
+    return int((time.perf_counter() - start) * 1000)
+
+
 @lru_cache(maxsize=1)
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
@@ -95,6 +100,7 @@ def from_reading(
     status: int | None,
     body_sha256: str | None,
     cache_hit: str | None,
+    retries: int = 0,
 ) -> Completion:
     """The completion of a reply that could be read: reached with its output, or one of the `empty` reasons."""
     reached = bool(reading.output.strip())
@@ -112,6 +118,9 @@ def from_reading(
         cache_hit=cache_hit,
         started_at=started_at,
         ms=ms,
+        trace=reading.trace,
+        counters=reading.counters,
+        retries=retries,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from evalaction.endpoints.coding import BadCoding, Body, TooLarge
@@ -19,11 +19,13 @@ __all__ = ["Connection", "Reply", "Route", "Unreached", "tls_context"]
 IDLE_S = 2.0
 """A connection that was idle for longer is not used again: a server's keep-alive limit would look like a reset."""
 ERROR_BYTES = 65_536
+GRADED = frozenset({200})
+"""The only status of a reply that may be graded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A response with its decoded body; of other statuses than 200 at most the first 64 KiB."""
+    """A response with its decoded body; of a status that was not wanted at most the first 64 KiB."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,18 +47,21 @@ class Connection:
         if self._wire is None:
             await self._route.opening()
 
-    async def exchange(self, head: bytes, body: bytes, *, timeout_s: float, limit: int) -> Reply:
+    async def exchange(
+        self, head: bytes, body: bytes, *, timeout_s: float, limit: int, wanted: Collection[int] = GRADED
+    ) -> Reply:
         """Send one request and read its response within `timeout_s`. Raises Unreached.
 
-        head: request line and headers without the blank line; limit: decoded bytes of a body with status 200.
+        head: request line and headers without the blank line; wanted: the statuses whose body must be complete; limit: its
+        decoded bytes.
         """
-        received = _Receiver(limit)
+        received = _Receiver(limit, wanted)
         try:
             async with asyncio.timeout(timeout_s):
                 await self._exchange(head, body, received)
         except TimeoutError:
             self.abort()
-            if received.reader.status in {None, 200}:
+            if received.needed:
                 raise received.failure("timeout", f"no complete reply within {round(timeout_s * 1000)} ms") from None
         except BaseException:
             self.abort()
@@ -100,20 +105,26 @@ class Connection:
 class _Receiver:
     """Reads one response from a wire and names what went wrong."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, wanted: Collection[int]) -> None:
         self.body = Body(limit)
+        self.wanted = wanted
         self.reader = ResponseReader(self._head, self.body.add)
         self.whole = False
         """The body is complete; an error body may be only a beginning."""
 
     async def read(self, wire: Wire) -> None:
-        """Raises Unreached; not when the status is known and is not 200, since that is the reason then."""
+        """Raises Unreached; not when the status is known and was not wanted, since that is the reason then."""
         try:
             await self._read(wire)
             self.whole = True
         except Unreached as failure:
-            if self.reader.status in {None, 200}:
+            if self.needed:
                 raise self.failure(failure.reason, failure.detail) from None
+
+    @property
+    def needed(self) -> bool:
+        """Whether a body that is not complete is a failure of its own."""
+        return self.reader.status is None or self.reader.status in self.wanted
 
     def failure(self, reason: str, detail: str) -> Unreached:
         unreached = Unreached(reason, detail)
@@ -125,7 +136,7 @@ class _Receiver:
         return Reply(self.reader.status, self.reader.headers, self.body.data)
 
     def _head(self, reader: ResponseReader) -> None:
-        if reader.status != 200:
+        if reader.status not in self.wanted:
             self.body.limit = ERROR_BYTES
         self.body.begin(reader.headers.get("content-encoding", ""))
 

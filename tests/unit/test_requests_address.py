@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalaction.endpoints import APIS
-from evalaction.endpoints.address import Proxy, parse_url, proxy_for
+from evalaction.endpoints.address import Proxy, parse_url, proxy_for, versioned
 from evalaction.errors import UsageError
+from evalaction.method.card import Endpoint
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,13 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("api", "base", "path"),
     [
+        ("openai-responses", "", "/v1/responses"),
+        ("openai-responses", "/openai/v1", "/openai/v1/responses"),
+        ("openai-responses", "/v1/responses", "/v1/responses"),
+        ("azure-openai", "", "/openai/v1/chat/completions"),
+        ("azure-openai", "/openai", "/openai/v1/chat/completions"),
+        ("azure-openai", "/openai/v1/", "/openai/v1/chat/completions"),
+        ("azure-openai", "/gateway/openai/v1/chat/completions", "/gateway/openai/v1/chat/completions"),
         ("openai", "", "/v1/chat/completions"),
         ("openai", "/", "/v1/chat/completions"),
         ("openai", "/v1", "/v1/chat/completions"),
@@ -80,7 +88,59 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
 )
 def test_the_path_of_the_api_is_appended_unless_it_is_there(api: str, base: str, path: str) -> None:
     address = parse_url(f"https://a.example{base}?v=1", what="x")
-    assert address.target(APIS[api].path(address.path)) == f"{path}?v=1"
+    assert address.target(APIS[api].path(address.path, Endpoint(name="main", api=api, model="m"))) == f"{path}?v=1"
+
+
+DEPLOYED = Endpoint(name="main", api="azure-openai", model="my gpt", api_version="2024-10-21")
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ("", "/openai/deployments/my%20gpt/chat/completions"),
+        ("/openai", "/openai/deployments/my%20gpt/chat/completions"),
+        ("/team/openai", "/team/openai/deployments/my%20gpt/chat/completions"),
+        ("/openai/deployments/my%20gpt", "/openai/deployments/my%20gpt/chat/completions"),
+        ("/openai/deployments/my%20gpt/chat/completions", "/openai/deployments/my%20gpt/chat/completions"),
+    ],
+)
+def test_the_address_of_an_azure_deployment(base: str, path: str) -> None:
+    assert APIS["azure-openai"].path(base, DEPLOYED) == path
+
+
+@pytest.mark.parametrize(
+    ("base", "endpoint", "words"),
+    [
+        ("/openai/deployments/other", DEPLOYED, "another deployment than model"),
+        ("/openai/v1", DEPLOYED, "remove api_version"),
+        ("/openai/v1/chat/completions", DEPLOYED, "remove api_version"),
+        ("/openai/deployments/m", Endpoint(name="main", api="azure-openai", model="m"), "needs a date as api_version"),
+        ("", Endpoint(name="main", api="azure-openai", api_version="2024-10-21"), "needs a model"),
+    ],
+)
+def test_an_azure_address_that_contradicts_the_card(base: str, endpoint: Endpoint, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        APIS["azure-openai"].path(base, endpoint)
+
+
+@pytest.mark.parametrize(
+    ("query", "version", "whole"),
+    [
+        ("", None, "/x"),
+        ("", "2024-10-21", "/x?api-version=2024-10-21"),
+        ("a=1&b", "v1", "/x?a=1&b&api-version=v1"),
+        ("api-version=2024-10-21", "2024-10-21", "/x?api-version=2024-10-21"),
+    ],
+)
+def test_the_version_in_the_query(query: str, version: str | None, whole: str) -> None:
+    address = versioned(parse_url(f"https://a.example/x?{query}", what="x"), version, what="AZURE_URL")
+    assert address.target(address.path) == whole
+
+
+@pytest.mark.parametrize("version", [None, "2025-01-01"])
+def test_a_version_in_the_address_that_is_not_the_cards(version: str | None) -> None:
+    with pytest.raises(UsageError, match="AZURE_URL holds another api-version"):
+        versioned(parse_url("https://a.example/x?api-version=2024-10-21", what="x"), version, what="AZURE_URL")
 
 
 @pytest.mark.parametrize(

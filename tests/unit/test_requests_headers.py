@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalaction.endpoints.headers import cache_hit, retry_after_ms
+from evalaction.endpoints.headers import cache_hit, hidden_retries, retry_after_ms
 
 NOW = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)
 
@@ -72,6 +72,15 @@ def test_any_retry_after_is_a_wait_or_nothing(value: str) -> None:
         ({"x-litellm-cache-key": ""}, None),
         ({"x-litellm-cache-hit": "True"}, "x-litellm-cache-hit"),
         ({"x-litellm-cache-hit": "False"}, None),
+        ({"x-ai-cache-status": "HIT-L2"}, "x-ai-cache-status"),
+        ({"x-ai-cache-status": "BYPASS"}, None),
+        ({"akamai-cache-status": "RefreshHit from child"}, "akamai-cache-status"),
+        ({"akamai-cache-status": "Miss from child, Miss from parent"}, None),
+        ({"cache-status": "ExampleCache; hit; ttl=30"}, "cache-status"),
+        ({"cache-status": 'A; fwd=miss; stored, "B C";hit'}, "cache-status"),
+        ({"cache-status": "ExampleCache;hit=?1"}, "cache-status"),
+        ({"cache-status": "ExampleCache; hit=?0"}, None),
+        ({"cache-status": "hit; fwd=uri-miss; detail=hitless"}, None),
         ({"age": "12"}, "age"),
         ({"age": "0"}, None),
         ({"age": "old"}, None),
@@ -79,3 +88,26 @@ def test_any_retry_after_is_a_wait_or_nothing(value: str) -> None:
 )
 def test_cache_hits(headers: dict[str, str], name: str | None) -> None:
     assert cache_hit(headers) == name
+
+
+@pytest.mark.parametrize(
+    ("headers", "retries"),
+    [
+        ({}, 0),
+        ({"x-litellm-attempted-retries": "0", "x-litellm-attempted-fallbacks": "0"}, 0),
+        ({"x-litellm-attempted-retries": "2", "x-litellm-attempted-fallbacks": "1"}, 3),
+        ({"x-portkey-retry-attempt-count": "0"}, 0),
+        ({"x-portkey-retry-attempt-count": " 3 "}, 3),
+        ({"x-envoy-attempt-count": "1"}, 0),
+        ({"x-envoy-attempt-count": "4"}, 3),
+        ({"x-envoy-attempt-count": "0"}, 0),
+        ({"ngrok-aig-attempts": "3"}, 2),
+        ({"x-envoy-attempt-count": "-1"}, 0),
+        ({"x-envoy-attempt-count": "many"}, 0),
+        ({"x-envoy-attempt-count": "٣"}, 0),
+        ({"x-envoy-attempt-count": "9" * 4_400}, 0),
+        ({"x-litellm-max-retries": "2", "cf-aig-max-attempts": "5"}, 0),
+    ],
+)
+def test_attempts_that_a_gateway_admits(headers: dict[str, str], retries: int) -> None:
+    assert hidden_retries(headers) == retries
