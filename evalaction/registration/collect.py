@@ -7,11 +7,12 @@ from collections.abc import Mapping, Set
 from typing import TypeAlias
 
 from evalaction.errors import SourceError
+from evalaction.method.card import ExamRef
 from evalaction.method.reading.text import invisible, short
 from evalaction.method.records import Break, Quoted
 from evalaction.registration.causes import Committed, FileState, Moved, Staged
 from evalaction.registration.git import REGULAR, SUBMODULE, SYMLINK, TREE, Commit, Entry, Git, MissingObject, prefixes
-from evalaction.registration.paths import EXAM_BYTES, Absence, Place, oversize, read_work
+from evalaction.registration.paths import EXAM_BYTES, PROMPT_BYTES, Absence, Place, oversize, read_work
 
 Index: TypeAlias = Mapping[str, tuple[Entry, ...]]
 
@@ -56,13 +57,13 @@ def work_file(place: Place, path: str, limit: int) -> bytes:
     return found
 
 
-def work_exam(place: Place, tasks: str) -> dict[str, bytes]:
-    """The exam's files in the working tree, by path relative to the card's folder; one, or all that lie in its folder."""
-    path = place.below(tasks)
+def work_exam(place: Place, exam: ExamRef) -> dict[str, bytes]:
+    """The exam's files in the working tree, by path relative to the card's folder: one, or all of its folder, and its checker."""
+    path = place.below(exam.tasks)
+    files = {exam.checker: work_file(place, place.below(exam.checker), PROMPT_BYTES)} if exam.checker else {}
     found = read_work(place.root, path, limit=EXAM_BYTES)
     if found != "folder":
-        return {tasks: work_file(place, path, EXAM_BYTES)}
-    files: dict[str, bytes] = {}
+        return files | {exam.tasks: work_file(place, path, EXAM_BYTES)}
     room = EXAM_BYTES
     names = _names_below(place, path)
     _refuse_unsayable(names)

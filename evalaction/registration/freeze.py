@@ -64,7 +64,7 @@ def rehearse(card_path: Path) -> Frozen:
     place = locate(card_path)
     data = work_file(place, place.card, CARD_BYTES)
     card = parse_card(data, file=place.card, schema=load_schema("card"))
-    exam = load_exam(work_exam(place, card.exam.tasks), tasks=card.exam.tasks)
+    exam = load_exam(work_exam(place, card.exam), tasks=card.exam.tasks, checker=card.exam.checker)
     files = {path: work_file(place, place.below(path), limit_of(role)) for path, role in named_files(card).items()}
     return _frozen(place, None, data, card=card, exam=exam, files=files)
 
@@ -96,7 +96,8 @@ class _Inspection:
         self._note("exam", exam_states)
         for path, role in named.items():
             self._note(role, [states[self.place.below(path)]])
-        exam = self._exam(card, exam_states)
+        judging = [states[self.place.below(path)] for path, role in named.items() if role == "checker"]
+        exam = self._exam(card, [*exam_states, *judging])
         files = {path: self._committed([states[self.place.below(path)]])[path] for path in named}
         return _frozen(self.place, commit, data, card=card, exam=exam, files=files)
 
@@ -129,7 +130,7 @@ class _Inspection:
     def _exam(self, card: Card, states: list[FileState]) -> Exam:
         files = self._committed(states)
         with _hint_at_edits(states):
-            exam = load_exam(files, tasks=card.exam.tasks)
+            exam = load_exam(files, tasks=card.exam.tasks, checker=card.exam.checker)
         working = {self.place.shown(state.path): state.work for state in states if isinstance(state.work, bytes)}
         self.pinned = pins(card, exam, files, working)
         self.breaks += broken_pins(card, self.pinned, files)

@@ -13,12 +13,12 @@ from evalaction.method.reading.text import decode
 from evalaction.method.records import Break, Sentence
 from evalaction.registration.paths import PROMPT_BYTES, REPLIES_BYTES, oversize
 
-Role: TypeAlias = Literal["card", "exam", "prompt", "replies"]
+Role: TypeAlias = Literal["card", "exam", "checker", "prompt", "route", "replies"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Frozen:
-    """Card, exam and every file that an arm or an endpoint names, as the blobs of one commit."""
+    """Card, exam and every file that the exam, an arm or an endpoint names, as the blobs of one commit."""
 
     root: Path
     """The work tree; the card's folder in a rehearsal outside git."""
@@ -32,7 +32,7 @@ class Frozen:
     card_sha256: str
     exam: Exam
     files: Mapping[str, bytes]
-    """Bytes of prompts and scripted replies, by their path as the card writes it."""
+    """Bytes of the checker, of prompts, routes and scripted replies, by their path as the card writes it."""
     warnings: tuple[Sentence, ...]
 
     def texts(self) -> dict[str, str]:
@@ -84,19 +84,23 @@ class VerifyReport:
 
 
 def named_files(card: Card) -> dict[str, Role]:
-    """Every file that an arm or an endpoint names, by its path as the card writes it."""
+    """Every file that is named one by one, by its path as the card writes it; a checker in the exam's folder belongs to that."""
     found: dict[str, Role] = {}
     for endpoint in card.endpoints.values():
         if endpoint.replies:
             found[endpoint.replies] = "replies"
     for arm in card.arms.values():
         found |= dict.fromkeys((path for path in (arm.system, arm.template) if path), "prompt")
+        if arm.route:
+            found[arm.route] = "route"
+    if card.exam.checker and not card.exam.checker.startswith(f"{card.exam.tasks}/"):
+        found[card.exam.checker] = "checker"
     return found
 
 
 def limit_of(role: Role) -> int:
     """The most bytes a named file may have."""
-    return PROMPT_BYTES if role == "prompt" else REPLIES_BYTES
+    return REPLIES_BYTES if role == "replies" else PROMPT_BYTES
 
 
 def prompt_text(data: bytes, *, file: str) -> str:

@@ -51,7 +51,7 @@ def lock(card_path: Path) -> LockResult:
     place = locate(card_path)
     data = work_file(place, place.card, CARD_BYTES)
     card = parse_card(data, file=place.card, schema=load_schema("card"))
-    exam = load_exam(work_exam(place, card.exam.tasks), tasks=card.exam.tasks)
+    exam = load_exam(work_exam(place, card.exam), tasks=card.exam.tasks, checker=card.exam.checker)
     wanted = digests(exam)
     locked = with_hashes(data, wanted, file=place.card)
     if locked != data:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from evalaction.errors import SourceError
 from evalaction.method.canonical import sha256
-from evalaction.method.card import Card
+from evalaction.method.card import Card, ExamRef
 from evalaction.method.cards.parse import HASH_FIELDS
 from evalaction.method.exams.exam import Exam, load_exam
 from evalaction.method.records import Break
@@ -28,7 +28,7 @@ def digests(exam: Exam) -> dict[str, str]:
 def pins(card: Card, exam: Exam, committed: Files, working: Files) -> tuple[Pinned, ...]:
     """The card's hashes beside those of the committed and of the working files."""
     wanted = digests(exam)
-    at_work = wanted if working == committed else _digests_of(working, card.exam.tasks)
+    at_work = wanted if working == committed else _digests_of(working, card.exam)
     names = [name for name in HASH_FIELDS if name in wanted or getattr(card.exam, name)]
     return tuple(
         Pinned(field=f"exam.{name}", card=getattr(card.exam, name), committed=wanted.get(name), working=at_work.get(name))
@@ -52,7 +52,7 @@ def _mismatch(card: Card, pin: Pinned, committed: Files) -> Break:
     name = pin.field.removeprefix("exam.")
     for endings in (_to_crlf, _to_lf):
         other = {path: endings(data) for path, data in committed.items()}
-        if _digests_of(other, card.exam.tasks).get(name) == pin.card:
+        if _digests_of(other, card.exam).get(name) == pin.card:
             words = "fits the committed file but for its line endings; set `-text` for that file in .gitattributes, then"
             return Break("line_endings", (f"{pin.field} {words} {again}",))
     if any(pin.card == sha256(BOM + data) for data in committed.values()):
@@ -61,9 +61,9 @@ def _mismatch(card: Card, pin: Pinned, committed: Files) -> Break:
     return Break("hash_mismatch", (f"{pin.field} {words} {again}",))
 
 
-def _digests_of(files: Files, tasks: str) -> dict[str, str]:
+def _digests_of(files: Files, exam: ExamRef) -> dict[str, str]:
     try:
-        return digests(load_exam(files, tasks=tasks))
+        return digests(load_exam(files, tasks=exam.tasks, checker=exam.checker))
     except SourceError:
         return {}
 
