@@ -85,7 +85,7 @@ def open_jobs(endpoint: Endpoint, address: Address, *, origin: str, lines: str) 
 
 def _target(poll: Poll, address: Address, what: str) -> str:
     """Path and query of the polls, with their places."""
-    path = poll.url if poll.url.startswith("/") else None
+    path = poll.url if poll.url.startswith("/") and not poll.url.startswith("//") else None
     filled = parse_url(_PLACE.sub("x", f"http://{address.netloc}{path}" if path else poll.url), what=what)
     if path is None:
         if (filled.secure, filled.host.lower(), filled.port) != (address.secure, address.host.lower(), address.port):
