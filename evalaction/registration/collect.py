@@ -49,6 +49,28 @@ def folder_states(git: Git, commit: Commit, folder: str) -> dict[str, FileState]
     return states
 
 
+def committed_files(git: Git, commit: Commit, limits: Mapping[str, int]) -> dict[str, bytes | Committed]:
+    """Single files as a commit alone has them, with the most bytes each may have. Raises Moved, SourceError."""
+    try:
+        tree = git.tree(commit, limits)
+    except MissingObject as error:
+        raise _unreadable(commit) from error
+    return _contents(git, tree, limits)
+
+
+def committed_below(git: Git, commit: Commit, folder: str) -> dict[str, bytes | Committed]:
+    """All files below a folder as a commit alone has them. Raises Moved, SourceError."""
+    try:
+        tree = git.below(commit, folder)
+    except MissingObject as error:
+        raise _unreadable(commit) from error
+    _refuse_unsayable(sorted(tree))
+    found = _contents(git, tree, dict.fromkeys(sorted(tree), EXAM_BYTES))
+    if sum(len(data) for data in found.values() if isinstance(data, bytes)) > EXAM_BYTES:
+        raise oversize(folder, EXAM_BYTES)
+    return found
+
+
 def work_file(place: Place, path: str, limit: int) -> bytes:
     """A file of the working tree. Raises SourceError where there is none that may be used."""
     found = read_work(place.root, path, limit=limit)
@@ -93,21 +115,28 @@ def _refuse_unsayable(paths: list[str]) -> None:
 def _states(git: Git, tree: Mapping[str, Entry], index: Index, limits: Mapping[str, int]) -> dict[str, FileState]:
     staged = {prefix for path in index for prefix in prefixes(path)}
     committed = {path: _committed(tree, path) for path in limits}
+    contents = _contents(git, tree, limits)
+    return {
+        path: FileState(
+            path=path,
+            committed=contents[path],
+            staged=_staged(index, staged, path, found),
+            work=read_work(git.root, path, limit=limits[path]),
+        )
+        for path, found in committed.items()
+    }
+
+
+def _contents(git: Git, tree: Mapping[str, Entry], limits: Mapping[str, int]) -> dict[str, bytes | Committed]:
+    """The bytes of every path that is a regular file, read by two processes; of any other what is in its way."""
+    committed = {path: _committed(tree, path) for path in limits}
     entries = {path: entry for path, entry in committed.items() if isinstance(entry, Entry)}
     sizes = git.sizes(entry.oid for entry in entries.values())
     for path, entry in entries.items():
         if (sizes.get(entry.oid) or 0) > limits[path]:
             raise oversize(path, limits[path])
     blobs = git.blobs(oid for oid, size in sizes.items() if size is not None)
-    return {
-        path: FileState(
-            path=path,
-            committed=blobs.get(found.oid, "elsewhere") if isinstance(found, Entry) else found,
-            staged=_staged(index, staged, path, found),
-            work=read_work(git.root, path, limit=limits[path]),
-        )
-        for path, found in committed.items()
-    }
+    return {path: blobs.get(one.oid, "elsewhere") if isinstance(one, Entry) else one for path, one in committed.items()}
 
 
 def _committed(tree: Mapping[str, Entry], path: str) -> Entry | Committed:
