@@ -1,0 +1,138 @@
+"""What exactly differs between two arms that are defined at two commits: fields old → new, files with a short diff. Pure.
+
+The diff is ours: `git diff` would run whatever drivers the repository names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from difflib import unified_diff
+from typing import TypeAlias
+
+from evalaction.method.arms import Resolved, identity_of
+from evalaction.method.canonical import Json, dumps, encode, sha256
+from evalaction.method.card import Endpoint
+from evalaction.method.report import Change
+
+Redact: TypeAlias = "Callable[[str], str]"
+_Held: TypeAlias = "tuple[Endpoint, Mapping[str, bytes]]"
+
+CONTEXT = 2
+MOST_LINES = 40
+LONGEST = 200
+MOST_COMPARED = 1_000
+"""Lines of either side between which a diff is looked for; the search is quadratic."""
+_HEADING = re.compile(r"\A@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\Z")
+_PLAIN = frozenset({"api", "output", "url_env", "key_env", "api_version"})
+"""Fields of an endpoint that are shown; of the others, addresses among them, only that they differ."""
+
+
+def changes_of(ours: Resolved, theirs: Resolved, *, redact: Redact) -> tuple[Change, ...]:
+    """What `ours` changes against `theirs`. `redact` takes secrets out of a text and is called before anything is cut."""
+    found = [
+        *_file_change("route", "route", ours, theirs, redact),
+        *_endpoint_changes(ours, theirs, redact),
+        *_file_change("prompt", "system", ours, theirs, redact),
+        *_file_change("prompt", "template", ours, theirs, redact),
+    ]
+    return tuple(found)
+
+
+def short_diff(old: str, new: str) -> tuple[str, ...]:
+    """A unified diff without its heading, at most `MOST_LINES` lines of `LONGEST` characters each.
+
+    A line begins with `@`, a space, `-` or `+`; the last one, if more were cut, with `…`. Empty where the texts are too long to
+    be compared.
+    """
+    before, after = old.split("\n"), new.split("\n")
+    start = _alike(before, after)
+    end = _alike(before[start:][::-1], after[start:][::-1])
+    if max(len(before), len(after)) - start - end > MOST_COMPARED:
+        return ()
+    first = max(start - CONTEXT, 0)
+    middle, middle_after = (lines[first : len(lines) - max(end - CONTEXT, 0)] for lines in (before, after))
+    diff = unified_diff(middle, middle_after, n=CONTEXT, lineterm="")
+    lines = [_HEADING.sub(lambda found: _moved(found, first), line) for line in diff][2:]
+    shown = tuple(_cut(line) for line in lines[:MOST_LINES])
+    return (*shown, f"… {len(lines) - MOST_LINES:,} more") if len(lines) > MOST_LINES else shown
+
+
+def _moved(heading: re.Match[str], by: int) -> str:
+    """A heading that counts from the beginning of the whole text."""
+    old, olds, new, news = heading.groups(default="")
+    return f"@@ -{int(old) + by}{olds} +{int(new) + by}{news} @@"
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """How many lines both begin with."""
+    return next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
+
+
+def _file_change(lever: str, field: str, ours: Resolved, theirs: Resolved, redact: Redact) -> Iterator[Change]:
+    new, old = (getattr(arm.source.arm, field) for arm in (ours, theirs))
+    data, before = ours.source.files.get(new), theirs.source.files.get(old)
+    if new == old and data == before:
+        return
+    diff = short_diff(*(redact((side or b"").decode("utf-8", "replace")) for side in (before, data))) if before != data else ()
+    if new != old:
+        yield Change(lever=lever, name=field, old=_text(old, redact), new=_text(new, redact), diff=diff)
+    else:
+        yield Change(lever=lever, name=redact(new), old=_digits(before or b""), new=_digits(data or b""), diff=diff)
+
+
+def _endpoint_changes(ours: Resolved, theirs: Resolved, redact: Redact) -> Iterator[Change]:
+    new, old = ours.endpoints, theirs.endpoints
+    if len(new) == len(old) == 1:
+        if new[0].name != old[0].name:
+            yield Change(lever="endpoint", name="endpoint", old=redact(old[0].name), new=redact(new[0].name))
+        yield from _fields((new[0], ours.source.files), (old[0], theirs.source.files), redact)
+        return
+    for name in dict.fromkeys(one.name for one in (*old, *new)):
+        here, now, before = redact(name), _of(name, ours), _of(name, theirs)
+        if now and before:
+            yield from _fields((now, ours.source.files), (before, theirs.source.files), redact, f"{here}.")
+        else:
+            yield Change(lever="endpoint", name="endpoint", old=here if before else None, new=here if now else None)
+
+
+def _of(name: str, arm: Resolved) -> Endpoint | None:
+    """The endpoint of a name that the arm asks: as it is asked, or as the card has it where rules ask it in many ways."""
+    asked = [one for one in arm.endpoints if one.name == name]
+    return asked[0] if len(asked) == 1 else arm.source.card.endpoints[name] if asked else None
+
+
+def _fields(ours: _Held, theirs: _Held, redact: Redact, prefix: str = "") -> Iterator[Change]:
+    (new, _), (old, _) = ours, theirs
+    now, before = (_mapping(identity_of(*held)) for held in (ours, theirs))
+    for name in dict.fromkeys((*before, *now)):
+        values = before.get(name), now.get(name)
+        if values[0] != values[1]:
+            shown = [_text(one, redact) if name in _PLAIN else None if one is None else _digits(encode(one)) for one in values]
+            yield Change(lever="endpoint", name=f"{prefix}{name}", old=shown[0], new=shown[1])
+    if new.model != old.model:
+        yield Change(lever="model", name=f"{prefix}model", old=_text(old.model, redact), new=_text(new.model, redact))
+    for name in dict.fromkeys((*old.params, *new.params)):
+        given = [dumps(one.params[name]) if name in one.params else None for one in (old, new)]
+        if given[0] != given[1]:
+            was, now_is = (_text(one, redact) for one in given)
+            yield Change(lever="parameters", name=f"{prefix}{redact(name)}", old=was, new=now_is)
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    assert isinstance(value, Mapping), "an endpoint's identity is an object"
+    return value
+
+
+def _text(value: Json, redact: Redact) -> str | None:
+    return None if value is None else _cut(redact(str(value)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _digits(data: bytes) -> str:
+    return sha256(data)[:12]

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.runs import endpoint
+
+from evalaction.method.arms import Asked, Resolved, Source
+from evalaction.method.canonical import sha256
+from evalaction.method.card import Arm, Card, Draws, Endpoint, ExamRef, Header
+from evalaction.method.changes import CONTEXT, LONGEST, MOST_COMPARED, MOST_LINES, changes_of, short_diff
+from evalaction.method.records import Message
+from evalaction.method.report import Change
+
+FILES: Mapping[str, bytes] = {"a.md": b"Be brief.\n", "b.md": b"Be kind.\n", "r.yaml": b"rules"}
+
+
+def arm(
+    *endpoints: Endpoint, entry: Arm | None = None, files: Mapping[str, bytes] = FILES, defined: Sequence[Endpoint] = ()
+) -> Resolved:
+    asked = tuple(Asked(endpoint=one, messages=(Message("user", "x"),), output="text") for one in endpoints)
+    card = Card(
+        protocol="evalaction/1",
+        name="n",
+        exam=ExamRef(tasks="t.jsonl", data="synthetic"),
+        endpoints={one.name: one for one in (*endpoints, *defined)},
+        treatment=entry or Arm(endpoint="main", system="a.md"),
+        draws=Draws(count=1, timeout_ms=1),
+    )
+    return Resolved(source=Source(card=card, arm=card.treatment, files=files, commit=None), asked=asked)
+
+
+def changed(ours: Resolved, theirs: Resolved) -> list[Change]:
+    return list(changes_of(ours, theirs, redact=lambda text: text.replace("hunter22", "***")))
+
+
+MAIN = endpoint(params={"temperature": Decimal("0.20"), "max_tokens": 400})
+
+
+def test_nothing() -> None:
+    assert changed(arm(MAIN), arm(MAIN)) == []
+    assert changed(arm(MAIN, endpoint("other")), arm(MAIN, endpoint("other"))) == []
+
+
+def test_model_and_parameters() -> None:
+    new = replace(MAIN, model="other-model", params={"temperature": Decimal("0.2"), "stop": ["hunter22"]})
+    assert changed(arm(new), arm(MAIN)) == [
+        Change(lever="model", name="model", old="some-model", new="other-model"),
+        Change(lever="parameters", name="temperature", old="0.20", new="0.2"),
+        Change(lever="parameters", name="max_tokens", old="400", new=None),
+        Change(lever="parameters", name="stop", old=None, new='["***"]'),
+    ]
+    long = replace(MAIN, params={**MAIN.params, "stop": "x" * 500})
+    [change] = changed(arm(long), arm(MAIN))
+    assert change.new is not None and len(change.new) == LONGEST and change.new.endswith("…")
+
+
+def test_an_address_is_told_to_differ_and_never_shown() -> None:
+    new = replace(MAIN, url=None, url_env="OTHER_URL", headers=(Header(name="X-Key", env="K"),), name="second")
+    found = changed(arm(new), arm(MAIN))
+    assert [(one.name, one.new) for one in found if one.name in ("endpoint", "url_env", "url")] == [
+        ("endpoint", "second"), ("url", None), ("url_env", "OTHER_URL"),
+    ]  # fmt: skip
+    assert {one.lever for one in found} == {"endpoint"}
+    assert "model.example" not in str(found) and "X-Key" not in str(found)
+
+
+def test_several_endpoints_by_name() -> None:
+    small, big = endpoint("small"), endpoint("big")
+    gone = changed(arm(MAIN, small), arm(MAIN, big))
+    assert gone == [
+        Change(lever="endpoint", name="endpoint", old="big", new=None),
+        Change(lever="endpoint", name="endpoint", old=None, new="small"),
+    ]
+    swapped = changed(arm(MAIN, replace(small, model="m2")), arm(MAIN, small))
+    assert swapped == [Change(lever="model", name="small.model", old="some-model", new="m2")]
+    # Rules that ask one endpoint in many ways differ in their file; the endpoint itself is compared as the card has it.
+    many = [small, replace(small, model="m3")]
+    assert changed(arm(*many, defined=[small]), arm(MAIN, small)) == [
+        Change(lever="endpoint", name="endpoint", old="main", new=None)
+    ]
+
+
+def test_files() -> None:
+    new = {**FILES, "a.md": b"Be very brief.\nhunter22\n"}
+    assert changed(arm(MAIN, files=new), arm(MAIN)) == [
+        Change(
+            lever="prompt",
+            name="a.md",
+            old=sha256(FILES["a.md"])[:12],
+            new=sha256(new["a.md"])[:12],
+            diff=("@@ -1,2 +1,3 @@", "-Be brief.", "+Be very brief.", "+***", " "),
+        )
+    ]
+    moved = arm(MAIN, entry=Arm(endpoint="main", template="c.md"), files={**FILES, "c.md": FILES["a.md"]})
+    gone, came = changed(moved, arm(MAIN))
+    assert (gone.name, gone.old, gone.new, gone.diff) == ("system", "a.md", None, ("@@ -1,2 +1 @@", "-Be brief.", " "))
+    assert (came.name, came.old, came.new, came.diff[1:]) == ("template", None, "c.md", ("+Be brief.", " "))
+    same = arm(MAIN, entry=Arm(endpoint="main", system="c.md"), files={**FILES, "c.md": FILES["a.md"]})
+    assert changed(same, arm(MAIN)) == [Change(lever="prompt", name="system", old="a.md", new="c.md")]
+    routed = [Arm(route="r.yaml"), Arm(route="r.yaml")]
+    other = changed(arm(MAIN, entry=routed[0], files={**FILES, "r.yaml": b"other"}), arm(MAIN, entry=routed[1]))
+    assert [(one.lever, one.name, one.diff) for one in other] == [("route", "r.yaml", ("@@ -1 +1 @@", "-rules", "+other"))]
+
+
+def test_a_diff_is_bounded() -> None:
+    many = "\n".join(f"line {number}" for number in range(400))
+    found = short_diff("", many)
+    assert len(found) == MOST_LINES + 1 and found[-1] == f"… {402 - MOST_LINES} more"
+    assert short_diff("a" * 1000, "b")[1] == "-" + "a" * (LONGEST - 2) + "…"
+    lines = [f"{number}" for number in range(3 * MOST_COMPARED)]
+    assert short_diff("\n".join(lines), "\n".join(reversed(lines))) == ()
+    one = short_diff("\n".join(lines), "\n".join([*lines[:1500], "new", *lines[1500:]]))
+    assert one == ("@@ -1499,4 +1499,5 @@", " 1498", " 1499", "+new", " 1500", " 1501")
+
+
+LINES = st.lists(st.sampled_from(["a", "b", "@@ -1 +1 @@", "-x", ""]), max_size=30)
+
+
+@settings(max_examples=150)
+@given(LINES, LINES)
+def test_a_short_diff_is_one_that_can_be_applied(old: list[str], new: list[str]) -> None:
+    before, after = "\n".join(old), "\n".join(new)
+    found = short_diff(before, after)
+    if found and found[-1].startswith("…"):
+        return
+    result, at = [], 0
+    source = before.split("\n")
+    for line in found:
+        if heading := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+.* @@", line):
+            start = int(heading[1]) - (0 if heading[2] == "0" else 1)
+            result += source[at:start]
+            at = start
+        elif line[0] == "+":
+            result.append(line[1:])
+        else:
+            assert source[at] == line[1:]
+            at += 1
+            result += [line[1:]] if line[0] == " " else []
+    assert "\n".join(result + source[at:]) == after
+    assert (found == ()) == (before == after)
+    assert CONTEXT == 2
