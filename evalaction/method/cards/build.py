@@ -19,6 +19,7 @@ from evalaction.method.card import (
     Limit,
     LimitScope,
     Pace,
+    Poll,
     Price,
     Record,
     RunnerDemand,
@@ -81,12 +82,17 @@ def _endpoint(name: str, fields: dict[str, Any]) -> Endpoint:
         shape = HttpShape(body=fields["body"], text=fields["text"], **{key: fields[key] for key in _SHAPE if key in fields})
     price = _thresholds(fields["price"], "input", "output") if "price" in fields else None
     return Endpoint(
-        **_without(fields, "body", "text", "headers", "price", *_SHAPE),
+        **_without(fields, "body", "text", "headers", "price", "poll", *_SHAPE),
         name=name,
         headers=tuple(_header(header, value) for header, value in fields.get("headers", {}).items()),
         http=shape,
         price=Price(**price) if price else None,
+        poll=_poll(fields["poll"]) if "poll" in fields else None,
     )
+
+
+def _poll(fields: dict[str, Any]) -> Poll:
+    return Poll(**(fields | {name: tuple(fields.get(name, ())) for name in ("pending", "failed")}))
 
 
 def _header(name: str, value: Any) -> Header:
@@ -106,12 +112,20 @@ def _scope(document: Document, scope: LimitScope, path: tuple[str, ...], limits:
     for name, bound in limits.items():
         if name == "by_tag":
             for tag, inner in bound.items():
-                for inner_name, inner_bound in inner.items():
-                    line = document.key_place(("limits", *path, name, tag, inner_name))[0]
-                    yield Limit(scope=scope, name=inner_name, bound=Threshold.of(inner_bound), tag=tag, line=line)
+                yield from _bounds(document, scope, (*path, name, tag), inner, tag)
         else:
-            line = document.key_place(("limits", *path, name))[0]
-            yield Limit(scope=scope, name=name, bound=Threshold.of(bound), line=line)
+            yield from _bounds(document, scope, path, {name: bound}, None)
+
+
+def _bounds(
+    document: Document, scope: LimitScope, path: tuple[str, ...], bounds: dict[str, Any], tag: str | None
+) -> Iterator[Limit]:
+    for name, bound in bounds.items():
+        counters: dict[str | None, Any] = bound if name == "max_counter" else {None: bound}
+        for counter, most in counters.items():
+            place = (*path, name) if counter is None else (*path, name, counter)
+            line = document.key_place(("limits", *place))[0]
+            yield Limit(scope=scope, name=name, bound=Threshold.of(most), tag=tag, counter=counter, line=line)
 
 
 def _thresholds(fields: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -14,7 +14,9 @@ from evalaction.method.reading.text import short, suggestion
 
 _SHAPE = ("body", "text", "finish_reason", "usage_input", "usage_output", "id", "served_model")
 _WIRE = ("url", "url_env", "key_env", "headers")
+_HOSTED = ("poll", "trace", "counters")
 _OURS = ("model", "messages", "stream", "n")
+_OURS_TOO = {"anthropic": ("system",), "openai-responses": ("input",)}
 _URL = re.compile(
     r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?(/[^?#\s]*)?(\?[^#\s]*)?"
 )
@@ -33,11 +35,14 @@ class _Api:
     """Exactly one of `url` and `url_env` is needed."""
 
 
+_CHAT = (*_SHAPE, *_HOSTED, "replies")
 _APIS = {
-    "openai": _Api(("model",), (*_SHAPE, "replies"), True),
-    "anthropic": _Api(("model",), (*_SHAPE, "replies"), True),
-    "http": _Api(("body", "text"), ("params", "replies"), True),
-    "scripted": _Api(("replies",), (*_WIRE, *_SHAPE, "params", "price"), False),
+    "openai": _Api(("model",), (*_CHAT, "api_version"), True),
+    "openai-responses": _Api(("model",), (*_CHAT, "api_version"), True),
+    "azure-openai": _Api(("model",), _CHAT, True),
+    "anthropic": _Api(("model",), (*_CHAT, "api_version"), True),
+    "http": _Api(("body", "text"), ("params", "replies", "api_version"), True),
+    "scripted": _Api(("replies",), (*_WIRE, *_SHAPE, *_HOSTED, "params", "price", "api_version"), False),
 }
 
 
@@ -116,11 +121,20 @@ def _headers(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _params(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
-    ours = (*_OURS, "system") if endpoint["api"] == "anthropic" else _OURS
     for name in endpoint.get("params", {}):
-        if name in ours:
-            where = "belongs one level up" if name == "model" else "is written by evalaction; remove it"
-            yield Problem((*path, "params", name), f"`params.{name}` {where}", at_key=True)
+        refused = refused_param(endpoint["api"], name)
+        if refused:
+            yield Problem((*path, "params", name), refused, at_key=True)
+    if endpoint["api"] == "openai-responses" and endpoint.get("params", {}).get("background"):
+        sentence = "with `background` the reply comes before the answer; remove it"
+        yield Problem((*path, "params", "background"), sentence, at_key=True)
+
+
+def refused_param(api: str, name: str) -> str | None:
+    """Why a parameter may not have this name, wherever it is written; None for a good one."""
+    if name not in (*_OURS, *_OURS_TOO.get(api, ())):
+        return None
+    return f"`params.{name}` {'belongs one level up' if name == 'model' else 'is written by evalaction; remove it'}"
 
 
 def _body(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:

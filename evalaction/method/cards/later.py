@@ -9,7 +9,7 @@ from evalaction.errors import SourceError
 from evalaction.method.reading.source import Document, Path
 
 _NOT_YET = "is not in this version of evalaction"
-_LATER_APIS = ("openai-responses", "azure-openai", "command")
+_LATER_APIS = ("command",)
 
 
 def first_later(document: Document) -> SourceError | None:
@@ -32,11 +32,8 @@ def _refused(value: Any) -> Iterator[tuple[Path, str]]:
 
 def _endpoint(name: str, endpoint: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     if endpoint.get("api") in _LATER_APIS:
-        sentence = f"`api: {endpoint['api']}` {_NOT_YET}; use `openai`, `anthropic`, `http` or `scripted`"
+        sentence = f"`api: {endpoint['api']}` {_NOT_YET}; use one that speaks HTTP, or `scripted`"
         yield ("endpoints", name, "api"), sentence
-    for field in ("poll", "trace"):
-        if field in endpoint:
-            yield ("endpoints", name, field), f"`{field}` {_NOT_YET}; remove it"
 
 
 def _mapping(value: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalaction.method.card import Card
 from evalaction.method.cards import endpoints as card_endpoints
+from evalaction.method.cards import jobs as card_jobs
 from evalaction.method.cards import rules as card_rules
 from evalaction.method.cards.build import build
 from evalaction.method.cards.later import first_later
@@ -35,6 +36,7 @@ def parse_card(data: bytes, *, file: str, schema: Mapping[str, Any]) -> Card:
         raise error
     _refuse(document, card_rules.problems)
     _refuse(document, card_endpoints.problems)
+    _refuse(document, card_jobs.problems)
     return build(document)
 
 
