@@ -1,0 +1,65 @@
+"""A trend for GitHub: a sentence, a small Mermaid chart of numbers and fixed words alone, and a table that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evalaction.method.records import Quoted, Sentence
+from evalaction.method.series.trend import Point, Trend
+from evalaction.report.encode import cell, prose
+from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape, share
+
+MOST_IN_CHART = 30
+MOST_ROWS = 30
+
+
+def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS) -> str:
+    """The section of one card. `rows` newest runs are listed."""
+    parts = [f"{heading} Trend of {cell(trend.newest.name, 80)}: {prose(shape(trend))}"]
+    parts += [f"- {inline(sentence)}" for sentence in sentences(trend)]
+    text = parts[0] + "\n\n" + "\n".join(parts[1:])
+    chart = mermaid(trend.points)
+    if chart:
+        text += (
+            f"\n\n{chart}\n\n<sub>Line: stable pass. Bars: flip. Percent of items, by run; the table has the same numbers.</sub>"
+        )
+    shown = trend.points[-rows:]
+    text += "\n\n" + table(HEAD, [row(point) for point in reversed(shown)])
+    hidden = len(trend.points) - len(shown)
+    legend = [*LEGEND, *([f"{hidden:,} older runs are in the history."] if hidden else [])]
+    return text + "\n\n" + "".join(f"<sub>{prose(line)}</sub><br>\n" for line in legend)
+
+
+def mermaid(points: Sequence[Point]) -> str:
+    """Stable pass as a line, flip as bars, at most 30 runs; empty with fewer than two runs that have rates.
+
+    Numbers and words of ours alone: nothing that anybody else wrote comes in here.
+    """
+    shown = [(point.number, share(point.stable), share(point.flip)) for point in points[-MOST_IN_CHART:]]
+    drawn = [(number, stable, flip or 0.0) for number, stable, flip in shown if stable is not None]
+    if len(drawn) < 2:
+        return ""
+    lines = [
+        "```mermaid",
+        "xychart-beta",
+        '    title "stable pass (line) and flip (bars), percent of items"',
+        f'    x-axis "run" [{", ".join(str(number) for number, _, _ in drawn)}]',
+        '    y-axis "percent" 0 --> 100',
+        f"    bar [{', '.join(_percent(flip) for _, _, flip in drawn)}]",
+        f"    line [{', '.join(_percent(stable) for _, stable, _ in drawn)}]",
+        "```",
+    ]
+    return "\n".join(lines)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Sentence]]) -> str:
+    lines = [tuple(map(prose, head)), ("---",) * len(head), *(tuple(map(inline, cells)) for cells in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def inline(sentence: Sentence) -> str:
+    return "".join(cell(part.text, 80) if isinstance(part, Quoted) else prose(part) for part in sentence)
+
+
+def _percent(value: float) -> str:
+    return f"{value * 100:.1f}"

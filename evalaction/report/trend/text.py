@@ -1,0 +1,23 @@
+"""A trend for a terminal."""
+
+from __future__ import annotations
+
+from evalaction.method.records import Quoted, Sentence
+from evalaction.method.series.trend import Trend
+from evalaction.report.encode import term
+from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape
+
+
+def trend_text(trend: Trend) -> str:
+    """The newest run last, as in a log."""
+    from tabulate import tabulate
+
+    lines = [f"Trend of {term(trend.newest.name, 80)}: {shape(trend)}", ""]
+    lines += [f"  {plain(sentence)}" for sentence in sentences(trend)]
+    rows = [[plain(part) for part in row(point)] for point in trend.points]
+    lines += ["", tabulate(rows, headers=HEAD, tablefmt="plain", disable_numparse=True), ""]
+    return "\n".join([*lines, *LEGEND]) + "\n"
+
+
+def plain(sentence: Sentence) -> str:
+    return "".join(term(part.text) if isinstance(part, Quoted) else part for part in sentence)
