@@ -44,11 +44,11 @@ def _poll(path: Path, endpoint: dict[str, Any], timeout_ms: int) -> Iterator[Pro
     rest = url[origin.end() :] if origin else url
     if not _PATH.fullmatch(_PLACE.sub("x", rest)):
         yield Problem((*path, "url"), f"`{short(url)}` is not a path like /v1/jobs/{{{{id}}}}")
-        return
-    if origin and origin[0] != _origin(endpoint):
+    elif origin and origin[0] != _origin(endpoint):
         sentence = "`poll.url` has another origin than the endpoint, and a key goes only to its own; write the path alone"
         yield Problem((*path, "url"), sentence)
-    yield from _places(path, poll, rest)
+    else:
+        yield from _places(path, poll, rest)
 
 
 def _origin(endpoint: dict[str, Any]) -> str | None:
