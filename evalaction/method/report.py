@@ -154,6 +154,17 @@ class MarginBound:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FalseAlarm:
+    """How often the card's sign rule earns a sign, either way, for two identical arms at the size of this run."""
+
+    rate: float
+    pass_rate: float
+    """Of one draw, over both arms, as the run shows it."""
+    shared: float
+    """Correlation between the arms' draws on an item: 0 where items tell nothing, 1 where the item decides alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """What everything shown is derived from."""
 
@@ -169,6 +180,8 @@ class Verdict:
     claim_met: bool | None = None
     """None: no claim."""
     bound: MarginBound | None = None
+    false_alarm: FalseAlarm | None = None
+    """Beside an earned sign only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

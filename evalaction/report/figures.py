@@ -99,6 +99,14 @@ def points_up(share: float) -> str:
     return f"{tenths // 10}.{tenths % 10}"
 
 
+def share(value: float) -> str:
+    """A computed probability with one decimal, rounded up: `2.0 %`, `under 0.1 %`."""
+    if value < 0.001:
+        return "under 0.1 %" if value else "0 %"
+    tenths = math.ceil(round(value * 1000, 6))
+    return f"{tenths // 10}.{tenths % 10} %"
+
+
 def duration(ms: int) -> str:
     """`840 ms`, `12.3 s`, `3 min 12 s`, `1 h 05 min`"""
     if ms < 1000:

@@ -10,7 +10,7 @@ from collections import Counter
 
 from evalaction.errors import Outcome
 from evalaction.method.records import Quoted, Sentence
-from evalaction.method.report import MarginBound, Report
+from evalaction.method.report import FalseAlarm, MarginBound, Report
 from evalaction.report import figures, moved, tables
 from evalaction.report.blocks import Block, Bullets, Document, Fold, Link, Paragraph, Section, Table, Text
 
@@ -90,6 +90,8 @@ def _halves(report: Report) -> tuple[Block, ...]:
         blocks.append(Table((f"half, {metric}" if metric else "half", *table.head[1:]), table.rows))
     if report.verdict.bound:
         blocks.append(Paragraph((bound_sentence(report.verdict.bound),)))
+    if report.verdict.false_alarm:
+        blocks.append(Paragraph((chance_sentence(report.verdict.false_alarm),)))
     return tuple(blocks)
 
 
@@ -99,7 +101,19 @@ def bound_sentence(bound: MarginBound) -> str:
     shown = f"Lower bound {lower} points (one-sided 95 %, all {bound.items} items); margin {figures.MINUS}{margin} points."
     if bound.missed is None:
         return shown
-    return f"{shown} A run of this size and spread would miss a loss of {figures.points_up(bound.missed)} points one time in five."
+    return (
+        f"{shown} A run of this size and spread would miss a loss of {figures.points_up(bound.missed)} points one time in five."
+    )
+
+
+def chance_sentence(found: FalseAlarm) -> str:
+    """How often an earned sign means nothing."""
+    passes, shared = figures.share(found.pass_rate), f"{found.shared:.2f}"
+    rate = figures.share(found.rate)
+    return (
+        f"Two identical arms would earn a sign in {rate} of runs of this size "
+        f"(draws pass {passes} of the time, correlation between the arms {shared})."
+    )
 
 
 def _fold(title: str, detail: str, table: Table) -> tuple[Block, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -95,6 +96,7 @@ def _verdict(verdict: Verdict) -> Tree:
         "breaks": _breaks(verdict.breaks),
         "notes": _breaks(verdict.notes),
         "bound": _bound(verdict.bound),
+        "false_alarm": asdict(verdict.false_alarm) if verdict.false_alarm else None,
     }
 
 

@@ -112,3 +112,11 @@ def test_counts() -> None:
 @pytest.mark.parametrize(("share", "points"), [(0.0, "0.0"), (0.08, "8.0"), (0.08001, "8.1"), (0.1, "10.0")])
 def test_a_missed_loss_is_rounded_up(share: float, points: str) -> None:
     assert figures.points_up(share) == points
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0 %"), (0.00004, "under 0.1 %"), (0.001, "0.1 %"), (0.0194, "2.0 %"), (0.1541, "15.5 %"), (1.0, "100.0 %")],
+)
+def test_a_computed_share_is_rounded_up(value: float, text: str) -> None:
+    assert figures.share(value) == text

@@ -11,6 +11,7 @@ from evalaction.method.card import Card, Sign
 from evalaction.method.counting.tally import UNREACHED, Tally
 from evalaction.method.judging.claims import ClaimResult, judge_claim
 from evalaction.method.judging.facts import RunFacts
+from evalaction.method.judging.false_alarm import false_alarm_of
 from evalaction.method.judging.limits import blames_the_model, judge_limits
 from evalaction.method.judging.sign import Split, split_sign
 from evalaction.method.judging.validity import Region
@@ -67,7 +68,7 @@ def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
     rulings += [(claim.outcome, found) for found in claim.breaks]
     rulings += [ruling for result in limits for ruling in _limit_rulings(result)]
     outcome = next((outcome for outcome in _PRECEDENCE if any(outcome is kind for kind, _ in rulings)), Outcome.PASS)
-    earned = split is not None and split.earned and not doubts
+    earned = sign is not None and split is not None and split.earned and not doubts
     verdict = Verdict(
         outcome=outcome,
         earned=earned,
@@ -77,6 +78,7 @@ def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
         notes=claim.notes + _thin_floor(sign, split) + _repeated_ids(tally),
         claim_met=claim.met if claim.met is None else claim.met and not doubts,
         bound=claim.bound,
+        false_alarm=false_alarm_of(tally, sign) if sign and earned else None,
     )
     deciding = next((found for kind, found in rulings if kind is outcome), None)
     return Findings(verdict=verdict, split=split, limits=limits, deciding=deciding)
