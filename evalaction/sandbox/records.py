@@ -94,7 +94,8 @@ class Spec:
     modules: tuple[str, ...] = ()
     """Imported once, before the first process: of the standard library or of `evalaction.sandbox.runtime`."""
     readable: tuple[Bind, ...] = ()
-    """More of the machine to see. Where there are no mounts (rungs 2 and 4) `inside` must equal the source."""
+    """More of the machine to see. Where there are no mounts (rungs 2 and 4) it is seen where it lies: `inside` must equal the
+    source, or begin with /box/, where packages of ours are shown: /box/NAME is importable as evalaction.NAME."""
     programs: bool = False
     """Whether the system's programs, libraries, certificates and name resolution are visible (for `Task.argv`)."""
     network: bool = False
