@@ -15,6 +15,7 @@ exit codes: 0 pass or unchanged · 1 fail · 2 usage · 3 internal · 4 somethin
 
 SOURCES = ("promptfoo", "prompt-yml", "openai-evals", "humaneval")
 FORMATS = ("text", "markdown", "summary", "json", "csv")
+TREND_FORMATS = ("text", "markdown", "html", "json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,8 @@ class Options:
     assume_lost: str = "0.03"
     quiet: bool = False
     keep: Path | None = None
+    history: Path | None = None
+    other: Path = Path()
     kind: str = ""
     file: Path | None = None
     into: Path | None = None
@@ -95,6 +98,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--resume", action="store_true", help="add the missing draws of the unsealed run in --run-dir")
     command.add_argument("--rehearse", action="store_true", help="uncommitted files, any machine, unsealed; never a result")
     command.add_argument("--synthetic", action="store_true", help="let a scripted endpoint be judged; the report stays SYNTHETIC")
+    command.add_argument("--history", type=Path, metavar="DIR", help="add the run to the history in this folder")
     command.add_argument("--quiet", action="store_true", help="no progress")
     _ca_bundle(command)
 
@@ -106,6 +110,17 @@ def _folder(command: argparse.ArgumentParser) -> None:
 def _report(command: argparse.ArgumentParser) -> None:
     _folder(command)
     command.add_argument("--format", choices=FORMATS, default="text", help="what to print (default: text)")
+
+
+def _trend(command: argparse.ArgumentParser) -> None:
+    command.add_argument("history", type=Path, metavar="DIR", help="folder that `run --history` wrote, or a clone of its branch")
+    command.add_argument("--format", choices=TREND_FORMATS, default="text", help="what to print (default: text)")
+
+
+def _compare(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of the earlier run, or of an entry of a history")
+    command.add_argument("other", type=Path, metavar="RUN", help="folder of the later one")
+    command.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="what to print (default: text)")
 
 
 def _demo(command: argparse.ArgumentParser) -> None:
@@ -137,6 +152,8 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "run": ("draw, judge and report", "EVAL_URL=http://127.0.0.1:8080 evalaction run eval/card.yaml", _run),
     "score": ("derive every file of a run again from its rows; offline", "evalaction score runs/support-triage-1", _folder),
     "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
+    "compare": ("pair the items of two runs of one exam; offline", "evalaction compare runs/monday runs/tuesday", _compare),
+    "trend": ("show the runs of a history over time; offline", "evalaction trend history --format html > trend.html", _trend),
     "import": (
         "make card and exam from another tool's file; says what it could not carry over",
         "evalaction import promptfoo promptfooconfig.yaml --into eval",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 def run(options: Options, world: World) -> int:
     if options.resume and options.run_dir is None:
         raise UsageError("--resume needs --run-dir, the folder of the run to finish.")
+    if options.history is not None and options.rehearse:
+        raise UsageError("A rehearsal is no history; leave --history or --rehearse away.")
     setting = Setting(
         folder=world.cwd / (options.run_dir or default_folder(options.card)),
         environ=world.environ,
@@ -39,6 +41,10 @@ def run(options: Options, world: World) -> int:
 
     world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     world.say(f"Run folder: {setting.folder}")
+    if options.history is not None:
+        from evalaction.cli.history import remember
+
+        remember(setting.folder, world.cwd / options.history, world)
     return report.verdict.outcome.exit_code
 
 

@@ -6,15 +6,15 @@ Counts that its strips do not bear out are refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TypeVar, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar, cast, get_args
 
 from evalaction.errors import Outcome, SourceError
 from evalaction.method.canonical import Json, encode
 from evalaction.method.reading.fields import Fields
 from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import ARMS, ArmName
-from evalaction.method.report import Counts, LimitState
+from evalaction.method.report import Counts, LimitState, Title
 from evalaction.method.series.entry import RECORDED, ArmEntry, Comparable, Entry, LimitEntry
 from evalaction.method.series.latency import Latency
 from evalaction.method.series.places import MAX_ENTRY, RUN, place_of, read_place
@@ -26,6 +26,7 @@ _STARTED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 _CODE = re.compile(r"[A-Za-z0-9_.:+-]{1,200}", re.ASCII)
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(:\d{1,5})?(/[A-Za-z0-9_.-]+)+", re.ASCII)
+_TITLES = frozenset(get_args(Title))
 T = TypeVar("T")
 _STATES = ("held", "breached", "undecided")
 
@@ -149,7 +150,7 @@ def _entry(top: Fields, path: str) -> Entry:
         rows_sha256=top.maybe_digest("rows_sha256"),
         table_sha256=top.maybe_digest("table_sha256"),
         outcome=Outcome(top.one_of("outcome", sorted(one.value for one in RECORDED))),
-        titles=_words(top.texts("titles"), "titles"),
+        titles=tuple(_one_of(_TITLES, title, "titles") for title in _words(top.texts("titles"), "titles")),
         breaks=tuple(_fits(_CODE, code, "breaks") for code in _words(top.texts("breaks"), "breaks")),
         limits=_few([_limit(limit) for limit in top.parts("limits")], "limits"),
         comparable=_comparable(same),
@@ -242,6 +243,12 @@ def _short(text: str, name: str) -> str:
 def _fits(form: re.Pattern[str], text: str, name: str) -> str:
     if not form.fullmatch(text):
         raise ValueError(f"{name} does not have its form")
+    return text
+
+
+def _one_of(words: Collection[str], text: str, name: str) -> str:
+    if text not in words:
+        raise ValueError(f"{name} holds an unknown word")
     return text
 
 

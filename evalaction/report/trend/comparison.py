@@ -35,7 +35,7 @@ class Shown:
     name: str
     """Of the card (untrusted)."""
     then: str
-    """Day and commit."""
+    """Day and commit (untrusted, like `now`)."""
     now: str
     titles: tuple[str, ...]
     arms: tuple[Compared | AcrossK, ...]
@@ -60,7 +60,7 @@ Grid = Callable[[Sequence[str], Sequence[Sequence[Sentence]]], str]
 
 def _parts(shown: Shown, told: Callable[[Sentence], str], grid: Grid, mark: str) -> Iterator[str]:
     titles = "".join(f"{title} · " for title in shown.titles)
-    yield mark + told((titles, Quoted(shown.name), f": {shown.then} beside {shown.now}"))
+    yield mark + told((titles, Quoted(shown.name), ": ", Quoted(shown.then), " beside ", Quoted(shown.now)))
     yield told(DAYS)
     for arm in shown.arms:
         yield from _across(arm, told, grid) if isinstance(arm, AcrossK) else _paired(arm, told, grid)

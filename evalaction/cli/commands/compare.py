@@ -1,0 +1,33 @@
+"""`evalaction compare`: the items of two runs paired; measured, never judged, so that it ends with 0 whatever it finds."""
+
+from __future__ import annotations
+
+from evalaction.cli.parser import Options
+from evalaction.cli.world import World
+from evalaction.engine.history_pairs import Side, read_side
+from evalaction.method.canonical import dumps
+from evalaction.method.series.comparison import compare, refuse_incomparable
+from evalaction.report.trend.comparison import Shown, comparison_json, comparison_markdown, comparison_text
+
+
+def run(options: Options, world: World) -> int:
+    then, now = (read_side(world.cwd / folder) for folder in (options.run, options.other))
+    refuse_incomparable(then.comparable, now.comparable)
+    shown = Shown(
+        name=now.name,
+        then=_called(then),
+        now=_called(now),
+        titles=tuple(dict.fromkeys((*then.titles, *now.titles))),
+        arms=tuple(compare(then.tally, now.tally, arm) for arm in now.comparable.arms),
+    )
+    if options.format == "json":
+        world.say(dumps(comparison_json(shown)))
+    else:
+        world.out.write({"text": comparison_text, "markdown": comparison_markdown}[options.format](shown))
+    return 0
+
+
+def _called(side: Side) -> str:
+    """`2026-03-01 09:30 (1a2b3c4d5e6f)`"""
+    when = side.started_at[:16].replace("T", " ")
+    return f"{when} ({side.commit[:12]})" if side.commit else when
