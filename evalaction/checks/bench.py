@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from evalaction.checks.contract import Contract, Form, misfit, read
-from evalaction.checks.kinds import Accept, BadCheck, prepare
+from evalaction.checks.kinds import PROGRAMS, Accept, BadCheck, prepare
 from evalaction.checks.wire import Answer, Job, read_contract
 from evalaction.method.canonical import Json
 from evalaction.method.reading.strict_json import loads
@@ -22,7 +22,7 @@ class Bench:
     def __init__(self) -> None:
         self.spent = False
         self._schemas: dict[int, Callable[[Json], str | None]] = {}
-        self._contracts: dict[int, tuple[Contract, Accept]] = {}
+        self._contracts: dict[int, tuple[Contract, Accept | None]] = {}
 
     def learn(self, message: dict[str, Any]) -> None:
         """Take in what a message defines."""
@@ -38,14 +38,18 @@ class Bench:
             extract, schema, check = read_contract(text)
             contract = Contract(
                 extract=extract,
-                json=extract == "json" or schema is not None or check.kind == "json",
+                json=extract == "json" or schema is not None or (check.kind == "json" and check.source == "output"),
                 number=check.kind == "number",
+                python=check.kind == "code",
                 misfit=None if schema is None else self._schemas[schema],
             )
-            self._contracts[number] = (contract, prepare(check))
+            self._contracts[number] = (contract, None if check.kind in PROGRAMS else prepare(check))
 
     def judge(self, job: Job, announce: Announce) -> Answer:
-        """The contract first, the check only where it is met: what uses up the limits is `limit`, a bug is a checker error."""
+        """The contract first, the check only where it is met: what uses up the limits is `limit`, a bug is a checker error.
+
+        Where the check is a program, the answer says no more than that the contract is met.
+        """
         contract, accept = self._contracts[job.contract]
         form: Form | None = None
         digests: tuple[str | None, str | None] = (None, None)
@@ -63,12 +67,15 @@ class Bench:
             return Answer(None, None, f"checker:crash: {type(error).__name__} in the contract", *digests)
         if reason is not None:
             return Answer(reason, None, None, *digests)
+        if accept is None:
+            return Answer(None, None, None, *digests)
         announce("check", *digests)
-        return self._checked(accept, form, digests)
+        return self._checked(accept, form, digests, job.trace)
 
-    def _checked(self, accept: Accept, form: Form, digests: tuple[str | None, str | None]) -> Answer:
+    def _checked(self, accept: Accept, form: Form, digests: tuple[str | None, str | None], trace: str | None) -> Answer:
+        """`trace` is the JSON text that the check reads instead of the output."""
         try:
-            reason = accept(form.text, form.value)
+            reason = accept(form.text, form.value) if trace is None else accept(trace, loads(trace))
         except MemoryError:
             self.spent = True
             return Answer(None, None, "checker:crash: memory", *digests)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
 from evalaction.checks.extract import NoForm, fenced, last_number, one_number
+from evalaction.checks.python_text import not_python
 from evalaction.checks.words import one_line
 from evalaction.method.canonical import Json, digest, sha256
 from evalaction.method.reading.strict_json import NotJson, loads
@@ -28,6 +29,8 @@ class Contract:
     """The extracted text must be JSON: the item has a schema or a `json` check, or extracts `json`."""
     number: bool = False
     """A `number` check compares values, so that 4 and 4.0 are the same parsed output."""
+    python: bool = False
+    """A `code` check runs the text, so it must be Python."""
     misfit: Callable[[Json], str | None] | None = None
     """The compiled schema: None where a value fits, else what does not."""
 
@@ -55,12 +58,15 @@ class Form:
 def read(contract: Contract, output: str, finish_reason: str | None = None) -> Form:
     """Extract and parse, never raising.
 
-    Reasons: `not_json`, `no_block`, `many_blocks`, `no_number`, `truncated`, each followed by a colon and a detail.
+    Reasons: `not_json`, `not_python`, `no_block`, `many_blocks`, `no_number`, `truncated`, each followed by a colon and a detail.
     """
     try:
-        text = _extracted(contract.extract, output)
+        text = extracted(contract.extract, output)
     except NoForm as error:
         return Form(text=output, reason=_reason(error, finish_reason))
+    if contract.python:
+        wrong = not_python(text, whole=contract.extract != "fenced")
+        return Form(text=text, value=text.strip(), reason=_reason(wrong, finish_reason) if wrong else None)
     if not contract.json:
         stripped = text.strip()
         number = one_number(stripped) if contract.number else None
@@ -88,7 +94,8 @@ def broke_off(text: str, error: NotJson) -> bool:
     return not rest or error.detail.startswith("unterminated string") or _UNFINISHED.fullmatch(rest) is not None
 
 
-def _extracted(extract: Extract, output: str) -> str:
+def extracted(extract: Extract, output: str) -> str:
+    """The part of an output that is judged. Raises NoForm."""
     if extract == "fenced":
         return fenced(output)
     return last_number(output) if extract == "last_number" else output

@@ -112,6 +112,10 @@ def json(check: Check) -> Accept:
 KINDS: dict[CheckKind, Kind] = {"exact": exact, "contains": contains, "regex": regex, "number": number, "json": json}
 
 
+PROGRAMS: frozenset[CheckKind] = frozenset({"code", "python"})
+"""Kinds that are files to run: prepared for nothing here, judged in the box."""
+
+
 def prepare(check: Check) -> Accept:
     """The accepting function of a check, its reasons bounded and on one line. Raises BadCheck."""
     kind = KINDS.get(check.kind)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
 from evalaction.checks import judgement
+from evalaction.checks.boxed.programs import Programs, is_program
+from evalaction.checks.deaths import blame, how
 from evalaction.checks.judgement import Judgement
-from evalaction.checks.link import Cause, Link
+from evalaction.checks.link import Link
 from evalaction.checks.process import Child, Death
-from evalaction.checks.spot import Noted
 from evalaction.checks.wire import Answer, contract_text, schema_text
 from evalaction.errors import EvalactionError
-from evalaction.method.canonical import sha256
+from evalaction.method.canonical import dumps
 from evalaction.method.card import CheckLimits
 from evalaction.method.counting.reasons import without_details
 from evalaction.method.records import Completion, Item
+from evalaction.sandbox.records import Rung
 
 BATCH = 16
 """The greatest weight of a batch."""
@@ -42,8 +43,21 @@ class _Job:
     future: asyncio.Future[Judgement]
     weight: int
     """1 under a harmless check, 4 where patterns or schemas may take their time, BATCH in a batch of its own."""
+    completion: Completion
     suspect: bool = False
     """A worker died with it before it noted whom it was at: judged once more, alone."""
+
+    @property
+    def trace(self) -> str | None:
+        """What a check reads that judges the trace."""
+        return dumps(self.completion.trace) if self.item.check.source == "trace" else None
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """What reasons may quote."""
+        yield self.output
+        if self.item.check.source == "trace":
+            yield dumps(self.completion.trace)
 
 
 class Judge:
@@ -52,6 +66,9 @@ class Judge:
     `items` tells only what the workers have to prepare for; `workers` is the largest number of processes. What waits
     is sent in small batches. When a worker dies, the output it was at is to blame and the others of its batch are judged again:
     judging is a pure function, so nothing is drawn twice.
+
+    Checks that are programs are run in the box once the contract is met; `files` are `Exam.files`, `rung` is what `find_rung`
+    found.
 
     `quotable` says of an output whether reasons may quote it. They quote it cut, and half a secret is no longer found by a
     search for it, so an output that holds one must not be quoted, nor any output of a run that keeps no text.
@@ -65,8 +82,13 @@ class Judge:
         *,
         quotable: Callable[[str], bool] = lambda _: True,
         command: tuple[str, ...] | None = None,
+        files: Mapping[str, bytes] | None = None,
+        rung: Rung | None = None,
     ) -> None:
+        items = list(items)
         self._schemas = any(item.schema is not None for item in items)
+        self._programs = Programs(files or {}, limits, rung, workers) if rung and any(map(is_program, items)) else None
+        self._running: set[asyncio.Task[None]] = set()
         self._limits = limits
         self._workers = max(1, workers)
         self._quotable = quotable
@@ -81,6 +103,8 @@ class Judge:
 
     async def __aenter__(self) -> Judge:
         self._start()  # it starts while the first requests are on their way
+        if self._programs is not None:
+            await self._programs.__aenter__()
         return self
 
     async def __aexit__(
@@ -96,6 +120,11 @@ class Judge:
         self._links.clear()
         self._batches.clear()
         self._queue.clear()
+        if self._programs is not None:
+            for run in self._running:
+                run.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
+            await self._programs.__aexit__(kind, error, traceback)
 
     def __call__(self, item: Item, completion: Completion) -> asyncio.Future[Judgement]:
         """The judgement of one draw, to be awaited. Its error is an EvalactionError when no worker can be started."""
@@ -104,8 +133,9 @@ class Judge:
         if completion.output is None or completion.reason is not None:
             future.set_result(judgement.unreached(completion))
             return future
-        weight = BATCH if len(completion.output) > SMALL else 4 if item.schema is not None or item.check.kind == "regex" else 1
-        job = _Job(item, completion.output, completion.finish_reason, future, weight)
+        slow = item.schema is not None or item.check.kind in ("regex", "code")
+        weight = BATCH if len(completion.output) > SMALL else 4 if slow else 1
+        job = _Job(item, completion.output, completion.finish_reason, future, weight, completion)
         self._queue.append(job)
         if self._lingering is None:
             self._lingering = loop.call_later(LINGER_S, self._pump)
@@ -121,10 +151,14 @@ class Judge:
         batch = self._batches[link]
         if len(answers) > len(batch) or (link.idle and len(answers) < len(batch)):
             raise ValueError("answers and jobs do not match")
-        judged = [judgement.of_answer(Answer(*answer)) for answer in answers]
+        read = [Answer(*answer) for answer in answers]
+        judged = [None if unfinished(job.item, one) else judgement.of_answer(one) for job, one in zip(batch, read, strict=False)]
         del self._batches[link]
-        for job, one in zip(batch, judged, strict=False):
-            self._resolve(job, one)
+        for job, answer, one in zip(batch, read, judged, strict=False):
+            if one is None:
+                self._run(job, answer)
+            else:
+                self._resolve(job, one)
         self._queue.extendleft(reversed(batch[len(judged) :]))
         if self._lingering is None or len(self._queue) >= BATCH:
             self._pump()
@@ -139,20 +173,40 @@ class Judge:
         guilty = batch[noted.job] if known else batch[0] if batch and batch[0].suspect else None
         if guilty is not None:
             batch.remove(guilty)
-            self._resolve(guilty, _blame(guilty, link.cause, death, noted, self._limits))
+            self._resolve(guilty, blame(guilty.item, guilty.output, link.cause, death, noted, self._limits))
         else:  # nobody knows: one by one, it will show
             for job in batch:
                 job.suspect, job.weight = True, BATCH
         self._queue.extendleft(reversed(batch))
         if self._failed_starts >= FAILED_STARTS:
-            self._give_up(_how(death))
+            self._give_up(how(death))
         self._pump()
 
     def _resolve(self, job: _Job, one: Judgement) -> None:
         if job.future.done():
             return
-        detailed = one.columns.verdict != "pass" and not self._quotable(job.output)
+        detailed = one.columns.verdict != "pass" and not all(map(self._quotable, job.texts))
         job.future.set_result(replace(one, columns=without_details(one.columns)) if detailed else one)
+
+    def _run(self, job: _Job, answer: Answer) -> None:
+        """The contract is met: the rest of the judgement is a program's."""
+        task = asyncio.get_running_loop().create_task(self._run_program(job, answer))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _run_program(self, job: _Job, answer: Answer) -> None:
+        try:
+            if self._programs is None:
+                raise EvalactionError("This exam has checks to run, and no box was opened for them.", code="no_box")
+            passed, reason = await self._programs.check(job.item, job.completion)
+        except asyncio.CancelledError:
+            job.future.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - whoever waits for the judgement must learn of it
+            if not job.future.done():
+                job.future.set_exception(error)
+            return
+        self._resolve(job, judgement.of_answer(answer._replace(passed=passed, check_reason=reason)))
 
     def _pump(self) -> None:
         if self._lingering is not None:
@@ -205,7 +259,7 @@ class Judge:
 
     def _message(self, link: Link, batch: list[_Job]) -> dict[str, Any]:
         message: dict[str, Any] = {
-            "jobs": [(job.item.index, job.output, job.finish_reason) for job in batch],
+            "jobs": [(job.item.index, job.output, job.finish_reason, job.trace) for job in batch],
         }
         if link.known_bytes > KNOWN_BYTES:
             link.known.clear()
@@ -239,24 +293,6 @@ class Judge:
         self._queue.clear()
 
 
-def _how(death: Death) -> str:
-    return signal.Signals(-death.code).name if death.code < 0 else f"exit code {death.code}"
-
-
-def _blame(job: _Job, cause: Cause | None, death: Death, noted: Noted, limits: CheckLimits) -> Judgement:
-    """Who is to blame for a death: a limit reached in the contract is the output's doing, everything else a checker error."""
-    text = noted.text_sha256 or sha256(job.output.encode("utf-8", "surrogatepass"))
-    parsed = noted.parsed_sha256
-    if cause in ("output", "protocol"):
-        return judgement.checker_error(f"checker:{cause}", text, parsed)
-    if death.by_cpu_limit:
-        if noted.phase != "check":
-            return judgement.contract_limit(f"over {limits.cpu_ms} ms of CPU time", text, parsed)
-        return judgement.checker_error(f"checker:timeout: over {limits.cpu_ms} ms of CPU time", text, parsed)
-    if cause == "timeout":
-        busy = (death.cpu_s - noted.cpu_s) * 2 >= limits.timeout_ms / 1000
-        if noted.phase != "check" and busy:
-            return judgement.contract_limit(f"over {limits.timeout_ms} ms", text, parsed)
-        starved = "" if busy else ", most of them spent waiting for the machine"
-        return judgement.checker_error(f"checker:timeout: over {limits.timeout_ms} ms{starved}", text, parsed)
-    return judgement.checker_error(f"checker:crash: {_how(death)}", text, parsed)
+def unfinished(item: Item, answer: Answer) -> bool:
+    """Whether the contract is met and the check has yet to be run."""
+    return is_program(item) and answer.contract_reason is None and answer.passed is None and answer.check_reason is None

@@ -35,6 +35,8 @@ class Job(NamedTuple):
     contract: int
     output: str
     finish_reason: str | None
+    trace: str | None = None
+    """JSON text of what the endpoint tells of its work, for a check that judges it."""
 
 
 def frame(message: Any) -> bytes:
@@ -79,11 +81,12 @@ def contract_text(item: Item, schema: int | None) -> str:
     """An item's contract and check with its schema by number."""
     check = item.check
     tolerance = check.tolerance.text if check.tolerance else None
-    return canonical.dumps([item.extract, schema, check.kind, check.expected, tolerance, check.pointer])
+    return canonical.dumps([item.extract, schema, check.kind, check.expected, tolerance, check.pointer, check.source])
 
 
 def read_contract(text: str) -> tuple[Any, int | None, Check]:
     """Extraction, number of the schema and check of `contract_text`."""
-    extract, schema, kind, expected, tolerance, pointer = loads(text)  # type: ignore[misc]
+    extract, schema, kind, expected, tolerance, pointer, source = loads(text)  # type: ignore[misc]
     limit = Threshold.of(tolerance) if tolerance is not None else None  # type: ignore[arg-type]
-    return extract, schema, Check(kind=kind, expected=expected, tolerance=limit, pointer=pointer)  # type: ignore[arg-type, return-value]
+    check = Check(kind=kind, expected=expected, tolerance=limit, pointer=pointer, source=source)  # type: ignore[arg-type]
+    return extract, schema, check  # type: ignore[return-value]

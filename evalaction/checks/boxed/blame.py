@@ -1,0 +1,156 @@
+"""Whose fault an ending is. Pure: from how the processes ended and what the check's side said to a verdict with its reason."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import NamedTuple
+
+from evalaction.checks.inside.board import Note
+from evalaction.checks.words import one_line
+from evalaction.method.card import CheckLimits
+from evalaction.sandbox.records import Ending, LimitName
+
+_PREFIX = 4
+GONE = "candidate:gone"
+
+
+class Checked(NamedTuple):
+    """`passed` is None where nobody can say; then the reason begins with `checker:`."""
+
+    passed: bool | None
+    reason: str | None = None
+
+
+class Said(NamedTuple):
+    """The verdict message: `pass`, `fail` or `error`, and why."""
+
+    word: str
+    reason: str
+
+
+def read_said(data: bytes, nonce: str) -> Said | None:
+    """The one message with the right nonce. None where nothing was said. Raises ValueError for everything else."""
+    if not data:
+        return None
+    if int.from_bytes(data[:_PREFIX], "big") != len(data) - _PREFIX:
+        raise ValueError("not one message")
+    nonce_said, word, reason = json.loads(data[_PREFIX:])
+    if nonce_said != nonce or word not in ("pass", "fail", "error") or not isinstance(reason, str):
+        raise ValueError("not a verdict of this check")
+    return Said(word, reason)
+
+
+def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, limits: CheckLimits) -> Checked:
+    """The verdict of two processes. A pass needs the word of the check's side and its exit 0, and no limit on either side."""
+    if checker.limit is not None or (said is None and not checker.killed):
+        return _check_broke_off(checker, note, limits)
+    if said is None:  # ended by us, because the time was up while the check was busy with itself
+        return Checked(None, _timed_out(candidate, limits))
+    if said.reason == GONE:
+        return candidate_gone(candidate, limits)
+    if candidate.limit == "output":
+        return Checked(False, f"candidate:output: {over('output', limits)}")
+    return _as_said(said, checker)
+
+
+def alone(ending: Ending, said: Said | None, limits: CheckLimits) -> Checked:
+    """The verdict of a checker that is a process of its own."""
+    if ending.limit is not None or said is None:
+        return _own_end(ending, limits)
+    if ending.stdout:
+        return Checked(None, "checker:output: the checker prints; it returns its answer")
+    return _as_said(said, ending)
+
+
+def together(ending: Ending, said: Said | None, limits: CheckLimits) -> Checked:
+    """The verdict of candidate and check in one process: nobody can say who used up a limit, but a check does not just end."""
+    if ending.limit is not None:
+        return _own_end(ending, limits)
+    if said is None:
+        return Checked(False, f"candidate:{_died(ending)}")
+    return _as_said(said, ending)
+
+
+def candidate_gone(ending: Ending, limits: CheckLimits) -> Checked:
+    """Why the candidate's process could not answer any more."""
+    if ending.limit == "wall" and starved(ending, limits):
+        return Checked(None, _timed_out(ending, limits))
+    if ending.limit is not None:
+        word = _WORDS.get(ending.limit, "died")
+        return Checked(False, f"candidate:{word}: {over(ending.limit, limits)}")
+    return Checked(False, f"candidate:{_died(ending)}")
+
+
+def starved(ending: Ending, limits: CheckLimits) -> bool:
+    """Whether most of its time a process was ready to run and got no CPU."""
+    return ending.run_delay_ms is not None and ending.run_delay_ms * 2 >= limits.timeout_ms
+
+
+def over(limit: LimitName, limits: CheckLimits) -> str:
+    """A reached limit in words."""
+    return {
+        "cpu": f"over {limits.cpu_ms:,} ms of CPU time",
+        "wall": f"over {limits.timeout_ms:,} ms",
+        "memory": f"over {limits.memory_mb:,} MB of memory",
+        "output": f"over {limits.output_bytes:,} bytes of output",
+        "disk": "over its share of the disk",
+        "processes": "over its number of processes",
+        "files": "over its number of open files",
+    }[limit]
+
+
+_WORDS: dict[LimitName, str] = {"cpu": "cpu", "wall": "timeout", "memory": "memory", "output": "output"}
+
+
+def _as_said(said: Said, ending: Ending) -> Checked:
+    reason = one_line(said.reason)
+    if said.word == "error":
+        return Checked(None, reason if reason.startswith("checker:") else f"checker:protocol: {reason}")
+    if said.word == "fail":
+        return Checked(False, reason if reason and not reason.startswith("checker:") else f"rejected: {reason}")
+    if ending.exit != 0:
+        return Checked(None, f"checker:crash: it said pass and ended with {_end(ending)}")
+    return Checked(True)
+
+
+def _check_broke_off(checker: Ending, note: Note, limits: CheckLimits) -> Checked:
+    """The check's side reached a limit or died: the candidate's doing while its reply was waited for, read, or is a big one."""
+    if checker.limit == "wall" and starved(checker, limits):
+        return Checked(None, _timed_out(checker, limits))
+    if not note.candidate_holds or checker.limit == "output":
+        return _own_end(checker, limits)
+    if checker.limit is None:
+        return Checked(False, f"candidate:protocol: the check's side died of its reply ({_end(checker)})")
+    word = _WORDS.get(checker.limit, "oversize")
+    return Checked(False, f"candidate:{word}: {over(checker.limit, limits)} with its reply")
+
+
+def _own_end(ending: Ending, limits: CheckLimits) -> Checked:
+    if ending.limit in ("cpu", "wall"):
+        return Checked(None, _timed_out(ending, limits))
+    if ending.limit == "output":
+        return Checked(None, f"checker:output: {over('output', limits)}")
+    if ending.limit is not None:
+        return Checked(None, f"checker:crash: {over(ending.limit, limits)}")
+    return Checked(None, f"checker:crash: it ended with {_end(ending)} and without a verdict")
+
+
+def _timed_out(ending: Ending, limits: CheckLimits) -> str:
+    if ending.limit == "cpu":
+        return f"checker:timeout: {over('cpu', limits)}"
+    waiting = ", most of them spent waiting for the machine" if starved(ending, limits) else ""
+    return f"checker:timeout: {over('wall', limits)}{waiting}"
+
+
+def _died(ending: Ending) -> str:
+    return f"exit: {_end(ending)}" if ending.signal is None else f"died: {_end(ending)}"
+
+
+def _end(ending: Ending) -> str:
+    if ending.signal is None:
+        return f"exit code {ending.exit}"
+    try:
+        return signal.Signals(ending.signal).name
+    except ValueError:
+        return f"signal {ending.signal}"

@@ -1,0 +1,38 @@
+"""The check's side: runs `check.py` against the stand-in and says how it ended."""
+
+from __future__ import annotations
+
+import sys
+
+from evalaction.checks.inside import program
+from evalaction.checks.inside.board import HEAVY, Board
+from evalaction.checks.inside.candidate import NAME
+from evalaction.checks.inside.channel import Channel
+from evalaction.checks.inside.job import read_texts
+from evalaction.checks.inside.program import Outcome
+from evalaction.checks.inside.remote import Remote
+from evalaction.checks.inside.standin import StandIn
+from evalaction.checks.inside.verdict import Verdict
+
+JOB, REPLIES, REQUESTS, VERDICT, BOARD = 3, 4, 5, 6, 7
+
+
+def main(_argument: bytes) -> int:
+    """Descriptors: 3 the job (nonce, file, check, candidate), 4 replies to read, 5 requests to write, 6 verdict, 7 board."""
+    nonce, file, check, candidate = read_texts(JOB)
+    verdict, board = Verdict(VERDICT, nonce), Board(BOARD)
+    remote = Remote(Channel(REPLIES, REQUESTS), board, verdict)
+    sys.meta_path.insert(0, program.Finder(NAME, lambda: StandIn(remote, candidate), StandIn.fill))
+    board.enter("own")
+    error = program.run(check, file)
+    verdict.end(*_outcome(error, remote, board))
+
+
+def _outcome(error: BaseException | None, remote: Remote, board: Board) -> Outcome:
+    if error is not None and any(error is one for one in remote.raised):
+        return program.raised(error)
+    if isinstance(error, ImportError) and error.name == NAME:  # from _candidate import a name that is not there
+        return "fail", f"candidate:raise: ImportError: {error}"
+    if isinstance(error, MemoryError) and board.note.weight > HEAVY:
+        return "fail", "candidate:memory: its reply does not fit into the memory of the check"
+    return program.of_check(error, answered=board.note.replies > 0)

@@ -1,0 +1,200 @@
+"""The candidate as another process: each call blocks until it has answered. What comes back is plain data."""
+
+from __future__ import annotations
+
+import builtins
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from evalaction.checks.inside.atoms import Malformed, NotPlain, Oversize, Wire
+from evalaction.checks.inside.board import Board
+from evalaction.checks.inside.candidate import CHAIN, NAME
+from evalaction.checks.inside.channel import Channel, Gone, unpack
+from evalaction.checks.inside.decoder import Decoder
+from evalaction.checks.inside.encoder import Encoder
+from evalaction.checks.inside.verdict import Verdict
+
+_CARRIES = "which split checking does not carry"
+
+
+class CandidateExit(SystemExit):
+    """The candidate called exit; never taken for the end of the check."""
+
+
+class Remote:
+    """The other process: every call blocks until it has answered. What only it can have caused ends the check at once."""
+
+    def __init__(self, channel: Channel, board: Board, verdict: Verdict) -> None:
+        self._channel = channel
+        self._board = board
+        self._verdict = verdict
+        self._turn = threading.Lock()
+        self._classes: dict[str, type[BaseException]] = {}
+        self._stand_ins: dict[Any, str | int] = {}
+        self._greeting: list[Wire] | None = None
+        self.raised: list[BaseException] = []
+        """What the check has seen of the candidate's exceptions."""
+
+    def hello(self) -> list[Wire]:
+        """Names and public names, once the candidate has been imported. Raises what it raised there."""
+        with self._turn:
+            if self._greeting is None:  # a check may import it again
+                self._greeting = self._receive()
+        return self._read(self._greeting, "names", 3, [])
+
+    def get(self, name: str) -> Any:
+        """A value of the candidate's module."""
+        return self._ask(["get", name], [])
+
+    def function(self, key: str | int, name: str, words: str | None = None) -> Callable[..., Any]:
+        def stand_in(*arguments: Any, **keywords: Any) -> Any:
+            return self._call(key, arguments, keywords)
+
+        stand_in.__name__ = stand_in.__qualname__ = name
+        stand_in.__doc__, stand_in.__module__ = words, NAME
+        self._stand_ins[stand_in] = key
+        return stand_in
+
+    def exception(self, chain: Wire) -> type[BaseException]:
+        """The class that stands for one of the candidate's, below the same classes."""
+        found: type[BaseException] = Exception
+        for name in reversed(_names(chain)):
+            known = self._classes.get(name) or _builtin(name)
+            if known is None:
+                known = self._classes[name] = type(name, (found,), {"__module__": NAME})
+            found = known
+        return found
+
+    def missing(self, name: str) -> AttributeError:
+        error = AttributeError(f"the candidate has no {name}", name=name)
+        self.raised.append(error)
+        return error
+
+    def refuse(self, what: str) -> None:
+        """The check asks for what split checking does not carry."""
+        self._verdict.end("error", f"checker:protocol: the check {what}, {_CARRIES}")
+
+    def garbled(self, what: str) -> None:
+        """The candidate's side has sent what nothing of ours writes."""
+        self._verdict.end("fail", f"candidate:protocol: {what}")
+
+    def taken(self) -> None:
+        """What was received has been read: the check goes on with work of its own."""
+        self._board.enter("own")
+
+    def _call(self, key: str | int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        encoder = Encoder(exact=True, handle=self._key)
+        try:
+            request = ["call", key, encoder.nodes, encoder.add(arguments), encoder.add(keywords)]
+        except NotPlain as error:
+            self.refuse(f"passes an argument of type {error}")
+        except Oversize as error:
+            self._verdict.end("error", f"checker:protocol: an argument is too large: {error}")
+        return self._ask(request, encoder.mutables)
+
+    def _key(self, value: object) -> Wire:
+        key = self._stand_ins.get(value) if type(value) is types.FunctionType else None
+        return None if key is None else ["h", key]
+
+    def _ask(self, request: list[Wire], mutables: list[Any]) -> Any:
+        with self._turn:
+            self._board.enter("waiting")
+            try:
+                self._channel.send(request)
+            except Oversize as error:
+                self._verdict.end("error", f"checker:protocol: an argument is too large: {error}")
+            except Gone:
+                self._verdict.end("fail", "candidate:gone")
+            reply = self._receive()
+            nodes, root = self._read(reply, "returned", 3, mutables)
+            try:
+                return self._decoded(nodes, root, mutables)
+            finally:
+                self.taken()
+
+    def _receive(self) -> list[Wire]:
+        self._board.enter("waiting")
+        with self._blamed():
+            data = self._channel.receive_bytes()
+            self._board.received(len(data))
+            return unpack(data)
+
+    def _read(self, reply: list[Wire], word: str, length: int, mutables: list[Any]) -> list[Wire]:
+        """The rest of a reply that begins with the word. Raises what the candidate raised; ends for everything else."""
+        with self._blamed():
+            if reply[0] == word and len(reply) == length:
+                return reply[1:]
+            if reply[0] == "raised" and len(reply) == 4:
+                error = self._exception(reply[1], reply[2], reply[3], mutables)
+            elif reply[0] in ("not_plain", "oversize") and len(reply) == 2 and type(reply[1]) is str:
+                self._verdict.end("fail", f"candidate:{reply[0]}: {reply[1]}")
+            else:
+                raise Malformed("a reply that is none")
+        self.taken()
+        self.raised.append(error)
+        raise error
+
+    def _decoded(self, nodes: Wire, root: Wire, mutables: list[Any]) -> Any:
+        with self._blamed():
+            return Decoder(nodes, known=mutables, handle=self._handled).value(root)
+
+    def _exception(self, chain: Wire, nodes: Wire, root: Wire, mutables: list[Any]) -> BaseException:
+        kind = self.exception(chain)
+        arguments = Decoder(nodes, known=mutables).value(root)
+        if type(arguments) is not tuple:
+            raise Malformed("an exception without arguments")
+        if issubclass(kind, SystemExit):
+            return CandidateExit(*arguments)
+        try:
+            return kind(*arguments)
+        except Exception:  # noqa: BLE001 - some demand arguments of their own
+            return Exception(*arguments)
+
+    def _handled(self, wire: list[Wire]) -> object:
+        if len(wire) != 3 or type(wire[1]) is not int or wire[2] not in ("f", "i"):
+            raise Malformed("an unknown handle")
+        return self.function(wire[1], "returned") if wire[2] == "f" else self._stream(wire[1])
+
+    def _stream(self, handle: int) -> Iterator[Any]:
+        while True:
+            try:
+                value = self._ask(["next", handle], [])
+            except StopIteration:
+                return
+            yield value
+
+    def _blamed(self) -> _Blame:
+        return _Blame(self._verdict)
+
+
+class _Blame:
+    """Whatever goes wrong while a reply is waited for or read is the candidate's, and ends the check."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> None:
+        if error is None:
+            return
+        if isinstance(error, Gone):
+            self._verdict.end("fail", "candidate:gone")
+        if isinstance(error, MemoryError):
+            self._verdict.end("fail", "candidate:memory: its reply does not fit into the memory of the check")
+        word = "oversize" if isinstance(error, Oversize) else "protocol"
+        self._verdict.end("fail", f"candidate:{word}: {error}")
+
+
+def _names(chain: Wire) -> list[str]:
+    if type(chain) is not list or not 0 < len(chain) <= CHAIN or any(type(name) is not str for name in chain):
+        raise Malformed("an exception without a class")
+    return [name for name in chain if name.isidentifier()]
+
+
+def _builtin(name: str) -> type[BaseException] | None:
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
