@@ -64,8 +64,8 @@ def _items_change(old: Exam, new: Exam) -> QuestionChange | None:
 
 
 def _digests(exam: Exam) -> dict[str, tuple[str, str | None]]:
-    files = exam.files
-    return {item.id: (item.sha256, sha256(files[item.check.file]) if item.check.file in files else None) for item in exam.items}
+    files = {item.id: item.check.file for item in exam.items}
+    return {item.id: (item.sha256, sha256(exam.files[file]) if (file := files[item.id]) else None) for item in exam.items}
 
 
 def _control_change(old: Card, new: Card) -> Iterator[QuestionChange]:
