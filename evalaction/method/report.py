@@ -212,6 +212,17 @@ class QuestionChange:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RouteGroup:
+    """The items that go one way in the control and one way in the treatment."""
+
+    control: str
+    """The rule that chooses their endpoint (untrusted)."""
+    treatment: str
+    items: int
+    arms: Mapping[ArmName, tuple[ColumnRates, DrawRates]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
     planned: int
     sent: int
@@ -266,5 +277,14 @@ class Report:
     limits: tuple[LimitResult, ...]
     counts: Counts
     provenance: Provenance
+    changed: Sentence | None = None
+    """Which levers moved between two commits."""
+    changes: tuple[Change, ...] = ()
+    unchanged: frozenset[str] = frozenset()
+    """Ids of the drawn items of which both arms ask the same."""
+    rerouted: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Item to the rules (control, treatment) that choose its endpoint, where they differ."""
+    routes: tuple[RouteGroup, ...] = ()
+    """Empty where no item goes another way."""
     gated: bool
     """False: the card has neither claim nor limits, and the mark is neutral, never a pass."""

@@ -53,6 +53,13 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines of a text file that somebody else wrote, as a unified diff."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fold:
     """Blocks that a reader opens when needed."""
 
@@ -61,7 +68,7 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-Block: TypeAlias = "Paragraph | Bullets | Table | Fold"
+Block: TypeAlias = "Paragraph | Bullets | Table | Listing | Fold"
 
 
 @dataclass(frozen=True, slots=True)

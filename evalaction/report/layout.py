@@ -10,9 +10,9 @@ from collections import Counter
 
 from evalaction.errors import Outcome
 from evalaction.method.records import Quoted, Sentence
-from evalaction.method.report import FalseAlarm, MarginBound, Report
+from evalaction.method.report import Change, FalseAlarm, MarginBound, Report
 from evalaction.report import figures, moved, tables
-from evalaction.report.blocks import Block, Bullets, Document, Fold, Link, Paragraph, Section, Table, Text
+from evalaction.report.blocks import Block, Bullets, Document, Fold, Link, Listing, Paragraph, Section, Table, Text
 
 _MARKS = {
     Outcome.PASS: "pass",
@@ -51,15 +51,18 @@ def document(report: Report) -> Document:
         Section("draws", (tables.draws(report),)),
         Section("halves", _halves(report)),
         Section("moved", _moved(report)),
+        Section("routes", _fold("By route", f"{len(report.rerouted):,} items go another way", tables.by_route(report))),
         Section("tags", _fold("By tag", "", tables.by_tag(report))),
         Section("limits", _fold("Limits", _limit_counts(report), tables.limits(report))),
         Section("reasons", _fold("Reasons", "", tables.reasons(report.arms))),
         Section("costs", _costs(report)),
+        Section("diffs", tuple(_diff(change) for change in report.changes if change.diff)),
     ]
     sections = [
         Section("breaks", _breaks(report)),
         Section("todo", (Paragraph(report.todo, lead="What to do."),) if report.todo else ()),
         Section("callouts", (Bullets(report.callouts, callout=True),) if report.callouts else ()),
+        Section("changed", (Paragraph(report.changed, lead="What changed."),) if report.changed else ()),
         *(drawn if report.arms else []),
     ]
     return Document(
@@ -122,6 +125,10 @@ def _fold(title: str, detail: str, table: Table) -> tuple[Block, ...]:
 
 def _moved(report: Report) -> tuple[Block, ...]:
     return _fold("What moved" if len(report.arms) > 1 else "What flipped", moved.counts(report), moved.table(report))
+
+
+def _diff(change: Change) -> Fold:
+    return Fold("Changed file", "", (Paragraph((Quoted(change.name),)), Listing(change.diff)))
 
 
 def _limit_counts(report: Report) -> str:

@@ -12,21 +12,37 @@ from dataclasses import dataclass
 
 from evalaction.method.records import Quoted
 from evalaction.method.report import Report, Strip
-from evalaction.report.blocks import Block, Bullets, Document, Draws, Fold, Fragment, Link, Paragraph, Section, Table, Text
-from evalaction.report.encode import cell, prose, words
+from evalaction.report.blocks import (
+    Block,
+    Bullets,
+    Document,
+    Draws,
+    Fold,
+    Fragment,
+    Link,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+    Text,
+)
+from evalaction.report.encode import cell, fence, prose, words
 from evalaction.report.layout import document
 
 COMMENT_LIMIT = 60_000
 SUMMARY_LIMIT = 1_000_000
-GOES_FIRST = ("costs", "reasons", "tags", "limits", "moved", "halves", "callouts", "todo", "breaks")
+GOES_FIRST = ("diffs", "costs", "reasons", "tags", "routes", "limits", "moved", "halves", "callouts", "changed", "todo", "breaks")
 NAMES = {
     "costs": "latency and tokens",
     "reasons": "reasons",
+    "diffs": "changed files",
+    "routes": "by route",
     "tags": "by tag",
     "limits": "limits",
     "moved": "what moved",
     "halves": "halves",
     "callouts": "callouts",
+    "changed": "what changed",
     "todo": "what to do",
     "breaks": "breaks",
 }
@@ -139,6 +155,8 @@ def _block(block: Block, room: _Room) -> str:
             return _bullets(block, room)
         case Table():
             return _table(block, room)
+        case Listing():
+            return fence("\n".join(block.lines[: room.rows * 8]), "diff").rstrip("\n")
         case Fold():
             return _fold(block, room)
 

@@ -38,6 +38,11 @@ def _items(report: Report) -> Mapping[str, _Item]:
     return found
 
 
+def kinds(report: Report) -> Mapping[str, set[str]]:
+    """Item to the ways in which it moved; items that did not are left out."""
+    return {name: item.kinds for name, item in _items(report).items()}
+
+
 def _rank(kinds: set[str]) -> tuple[int, int]:
     return min(KINDS.index(kind) for kind in kinds), -len(kinds)
 
@@ -46,6 +51,7 @@ def table(report: Report) -> Table:
     """Worst first; within a kind in the order of the report."""
     arms: tuple[ArmName, ...] = tuple(arm.arm for arm in report.arms)
     items = sorted(_items(report).items(), key=lambda entry: _rank(entry[1].kinds))
+    compared = bool(report.unchanged or report.rerouted)
     rows: list[tuple[Text, ...]] = []
     letters: set[str] = set()
     for name, item in items:
@@ -53,10 +59,18 @@ def table(report: Report) -> Table:
         kinds = ", ".join(kind for kind in KINDS if kind in item.kinds)
         reason: Text = (Quoted(item.reason),) if item.reason else ("–",)
         where: list[Text] = [(kinds,), (item.column or "–",)] if len(arms) > 1 else []
-        rows.append(((Quoted(name),), *strips, *where, reason))
+        request = [_request(report, name)] if compared else []
+        rows.append(((Quoted(name),), *strips, *where, *request, reason))
         letters.update(*item.strips.values())
-    head = ("item", *arms, *(["what", "first differs in"] if len(arms) > 1 else []), "reason")
+    head = ("item", *arms, *(["what", "first differs in"] if len(arms) > 1 else []), *(["request"] if compared else []), "reason")
     return Table(head, tuple(rows), legend=tuple(letter for letter in "pkcue" if letter in letters))
+
+
+def _request(report: Report, item: str) -> Text:
+    if item in report.rerouted:
+        before, now = report.rerouted[item]
+        return (Quoted(before), " → ", Quoted(now))
+    return ("unchanged",) if item in report.unchanged else ("changed",)
 
 
 def counts(report: Report) -> str:

@@ -15,6 +15,7 @@ from evalaction.method.numbers import Bounded, Rate
 from evalaction.method.records import Break, Quoted, Sentence
 from evalaction.method.report import (
     ArmReport,
+    Change,
     ColumnRates,
     DrawRates,
     Flip,
@@ -25,6 +26,7 @@ from evalaction.method.report import (
     Pair,
     Provenance,
     Report,
+    RouteGroup,
     TagReport,
     Verdict,
 )
@@ -59,6 +61,13 @@ def results(report: Report) -> Tree:
         "pairs": [_pair(pair) for pair in report.pairs],
         "flips": [_flip(flip) for flip in report.flips],
         "limits": [_limit(result) for result in report.limits],
+        "changed": None if report.changed is None else sentence(report.changed),
+        "changes": [_change(change) for change in report.changes],
+        "unchanged": sorted(report.unchanged),
+        "rerouted": [
+            {"item": item, "control": before, "treatment": now} for item, (before, now) in report.rerouted.items()
+        ],
+        "routes": [_route(group) for group in report.routes],
         "counts": {"planned": report.counts.planned, "sent": report.counts.sent, "written": report.counts.written},
         "provenance": _provenance(report.provenance),
     }
@@ -224,6 +233,15 @@ def _measured(result: LimitResult) -> Tree | None:
             return {"number": result.measured}
         case (low, high):
             return {"low": _fraction(low), "high": _fraction(high)}
+
+
+def _change(change: Change) -> Tree:
+    return {"lever": change.lever, "name": change.name, "old": change.old, "new": change.new, "diff": list(change.diff)}
+
+
+def _route(group: RouteGroup) -> Tree:
+    arms = {arm: {"columns": _columns(columns), "draws": _draws(draws)} for arm, (columns, draws) in group.arms.items()}
+    return {"control": group.control, "treatment": group.treatment, "items": group.items, "arms": arms}
 
 
 def _provenance(source: Provenance) -> Tree:

@@ -153,6 +153,18 @@ def by_tag(report: Report) -> Table:
     return Table(head, tuple(row for _, row in rows))
 
 
+def by_route(report: Report) -> Table:
+    """A row per way and arm: the items whose endpoint another rule chooses apart from those that stay."""
+    rows: list[tuple[Text, ...]] = []
+    for group in report.routes:
+        same = group.control == group.treatment
+        way: Text = (Quoted(group.control), " in both") if same else (Quoted(group.control), " → ", Quoted(group.treatment))
+        for arm in report.arms:
+            columns, draws = group.arms[arm.arm]
+            rows.append((way, *_row(str(group.items), arm.arm, *_column_cells(columns), *_draw_cells(draws))))
+    return Table(("route", "items", "arm", *COLUMN_HEADS[:3], "first draw", "stable pass", "flip"), tuple(rows))
+
+
 def limits(report: Report) -> Table:
     """A row per limit, those that did not hold first."""
     rank = {"breached": 0, "undecided": 1, "held": 2}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalaction.method.records import Quoted
 from evalaction.method.report import Report
-from evalaction.report.blocks import Block, Bullets, Document, Draws, Fold, Fragment, Link, Paragraph, Table, Text
+from evalaction.report.blocks import Block, Bullets, Document, Draws, Fold, Fragment, Link, Listing, Paragraph, Table, Text
 from evalaction.report.encode import term
 from evalaction.report.layout import document
 
@@ -91,6 +91,10 @@ def _block(block: Block, style: _Style) -> str:
             return "\n".join(_wrapped(line, style, "! " if block.callout else "- ") for line in lines)
         case Table():
             return _table(block, style)
+        case Listing():
+            lines = [style.plain(term(line, style.width - 2)) for line in block.lines[: style.rows]]
+            more = [_more(len(block.lines) - style.rows)] if len(block.lines) > style.rows else []
+            return "\n".join([*(f"  {line}" for line in lines), *more])
         case Fold():
             title = style.paint(style.plain(block.title), "1") + style.plain(f": {block.detail}" if block.detail else "")
             return "\n\n".join([title, *(_block(inner, style) for inner in block.blocks)])

@@ -12,6 +12,7 @@ from evalaction.method.numbers import Bounded, Rate, Threshold
 from evalaction.method.records import ArmName, Break, Quoted, Sentence
 from evalaction.method.report import (
     ArmReport,
+    Change,
     ColumnName,
     ColumnRates,
     Counts,
@@ -26,6 +27,7 @@ from evalaction.method.report import (
     Pair,
     Provenance,
     Report,
+    RouteGroup,
     TagReport,
     Verdict,
 )
@@ -288,7 +290,9 @@ def within_margin() -> Report:
             half_signs=(0, -1),
             claim_met=True,
             notes=(Break("gap_below_floor_or_unscored", ("Half 0 is within the floor of 2 points.",)),),
-            bound=MarginBound(lower=-0.04831, mean=-0.009, variance=0.05, items=84, margin="0.10", enough_items=84, missed=0.08038),
+            bound=MarginBound(
+                lower=-0.04831, mean=-0.009, variance=0.05, items=84, margin="0.10", enough_items=84, missed=0.08038
+            ),
         ),
         arms=(
             arm("control", columns(420, 420, 418, 371), counted(84, 74, 66, 14)),
@@ -298,6 +302,30 @@ def within_margin() -> Report:
         discordant={"reach": (0, 0), "contract": (0, 0), "check": (2, 1)},
         counts=Counts(planned=840, sent=840, written=840),
     )
+
+
+def rerouted() -> Report:
+    """A prompt and a route moved between two commits; the questions of both are shown."""
+    moved = {f"t{number:04d}": ("default", "rule 1: code") for number in range(10)}
+    small = columns(50, 50, 50, 48), counted(10, 10, 9, 1)
+    worse = columns(50, 50, 50, 30), counted(10, 6, 4, 3)
+    rest = columns(270, 270, 270, 242), counted(54, 48, 43, 8)
+    return replace(
+        behind(),
+        changed=("2 levers moved: route and prompt (", Quoted("llm/routes.yaml"), " +2 −1 lines; ", Quoted("model"), " ",
+                 Quoted("small|1"), " → ", Quoted("<b>big</b>"), ")."),
+        changes=(
+            Change(lever="route", name="llm/routes.yaml", old="0" * 12, new="1" * 12,
+                   diff=("@@ -1,2 +1,3 @@", " rules:", "+  - {when: {tag: code}, endpoint: small}", "+```", "-  []")),
+            Change(lever="model", name="model", old="small|1", new="<b>big</b>"),
+        ),
+        rerouted=moved,
+        unchanged=frozenset({"t0031"}),
+        routes=(
+            RouteGroup(control="default", treatment="rule 1: code", items=10, arms={"control": small, "treatment": worse}),
+            RouteGroup(control="default", treatment="default", items=54, arms={"control": rest, "treatment": rest}),
+        ),
+    )  # fmt: skip
 
 
 def halves_disagree() -> Report:
@@ -560,7 +588,7 @@ GOLDEN = {
     make.__name__: make
     for make in (
         behind, earned_ahead, within_margin, halves_disagree, not_shown, transport, unreachable, small_single, ungated_single,
-        undecided_limits, tool_call_contract, hash_mismatch, unchanged, not_run, synthetic, rehearsal, hostile,
+        undecided_limits, tool_call_contract, hash_mismatch, unchanged, not_run, synthetic, rehearsal, hostile, rerouted,
     )
 }  # fmt: skip
 EVERY = {**GOLDEN, "enormous": enormous}

@@ -86,7 +86,8 @@ def test_whole_sections_go_first_and_are_named() -> None:
     note = re.search(r"Left out for size, see the artifact: (.*)\.</sub>", text)
     assert note
     gone = note[1].split(", ")
-    assert {*gone} == {NAMES[name] for name in GOES_FIRST[: len(gone)]}
+    here = [name for name in GOES_FIRST if name not in {"diffs", "routes", "changed"}]
+    assert {*gone} == {NAMES[name] for name in here[: len(gone)]}
     assert "**What to do.**" in text
     assert "| treatment | 319/320" in text
     assert "Not a ranking." in text
@@ -94,7 +95,8 @@ def test_whole_sections_go_first_and_are_named() -> None:
 
 
 def test_the_order_of_going_ends_with_what_the_author_must_act_on() -> None:
-    assert GOES_FIRST == ("costs", "reasons", "tags", "limits", "moved", "halves", "callouts", "todo", "breaks")
+    assert GOES_FIRST[:2] == ("diffs", "costs") and GOES_FIRST[-5:] == ("halves", "callouts", "changed", "todo", "breaks")
+    assert set(GOES_FIRST) == set(NAMES)
 
 
 def test_without_a_marker_the_heading_is_the_first_line() -> None:

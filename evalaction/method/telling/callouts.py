@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, Tally
 from evalaction.method.judging.facts import RunFacts
 from evalaction.method.records import Quoted, Sentence
+from evalaction.method.report import Pair
+from evalaction.method.telling.changed import question_callouts, rerouted, route_callouts, sameness_callouts
 from evalaction.method.telling.words import count, listed, quoted, ranked, tallied
 
 
-def callouts(tally: Tally, facts: RunFacts) -> tuple[Sentence, ...]:
-    """All callouts of a run whose grid is whole, those of the caller first."""
-    return (*plain_callouts(facts), *_of_draws(tally))
+def callouts(tally: Tally, facts: RunFacts, pairs: Sequence[Pair] = ()) -> tuple[Sentence, ...]:
+    """All callouts of a run whose grid is whole, those of the question first, then those of the caller."""
+    moved = rerouted(tally, facts)
+    ways = (*route_callouts(moved, tally, pairs), *sameness_callouts(tally, facts, pairs))
+    return (*plain_callouts(facts), *ways, *_of_draws(tally))
 
 
 def plain_callouts(facts: RunFacts) -> tuple[Sentence, ...]:
     """The callouts that need no draw."""
-    return (*facts.callouts, *_of_run(facts), *_of_arms(facts))
+    return (*question_callouts(facts), *facts.callouts, *_of_run(facts), *_of_arms(facts))
 
 
 def _of_run(facts: RunFacts) -> Iterator[Sentence]:

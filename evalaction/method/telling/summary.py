@@ -14,6 +14,7 @@ from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
 from evalaction.method.report import ArmReport, Counts, Provenance, Report, Title, Verdict
 from evalaction.method.telling.advice import Case, heading, todo
 from evalaction.method.telling.callouts import callouts, plain_callouts
+from evalaction.method.telling.changed import rerouted, route_groups, what_changed
 from evalaction.method.telling.words import ranked
 
 
@@ -40,7 +41,7 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
         verdict=findings.verdict,
         heading=heading(case),
         todo=todo(case),
-        callouts=callouts(tally, facts) if findings.judged else plain_callouts(facts),
+        callouts=callouts(tally, facts, case.pairs) if findings.judged else plain_callouts(facts),
         arms=_arms(facts, tally, findings),
         moved=case.moved,
         halves=findings.split.halves if findings.split else (),
@@ -51,6 +52,11 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
         counts=Counts(planned=facts.planned, sent=facts.sent, written=facts.written),
         provenance=facts.provenance,
         gated=case.gated,
+        changed=what_changed(facts),
+        changes=facts.changes,
+        unchanged=frozenset(tally.ids[place] for place in facts.unchanged),
+        rerouted=rerouted(tally, facts) if paired else {},
+        routes=route_groups(tally, facts) if paired else (),
     )
 
 
