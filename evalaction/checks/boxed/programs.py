@@ -18,7 +18,7 @@ from evalaction.method.records import Completion, Item
 from evalaction.sandbox.records import Rung
 
 if TYPE_CHECKING:
-    from evalaction.sandbox import Box
+    from evalaction.sandbox.box import Box
 
 CHECK = "check.py"
 
@@ -68,7 +68,7 @@ class Programs:
             return await run(box, program, extracted(item.extract, completion.output), self._limits)
 
     async def _open(self) -> Box:
-        from evalaction.sandbox import Box
+        from evalaction.sandbox.box import Box
 
         return await Box(runs.box_spec(self._rung), self._rung).__aenter__()
 
