@@ -39,6 +39,8 @@ class Options:
     kind: str = ""
     file: Path | None = None
     into: Path | None = None
+    folder: Path = Path("eval")
+    pair: bool = False
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -127,6 +129,11 @@ def _demo(command: argparse.ArgumentParser) -> None:
     command.add_argument("--keep", type=Path, metavar="DIR", help="keep the demo repository and its run in this new folder")
 
 
+def _init(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", nargs="?", type=Path, default=Path("eval"), metavar="DIR", help="new folder (default: eval)")
+    command.add_argument("--pair", action="store_true", help="a gate: the change against its base; takes about 84 items")
+
+
 def _import(command: argparse.ArgumentParser) -> None:
     command.add_argument("kind", choices=SOURCES, help="what FILE is a configuration of")
     command.add_argument(
@@ -141,6 +148,7 @@ def _nothing(_command: argparse.ArgumentParser) -> None:
 
 Fill = Callable[[argparse.ArgumentParser], None]
 COMMANDS: dict[str, tuple[str, str, Fill]] = {
+    "init": ("write a card, three tasks, a prompt and a workflow to begin with", "evalaction init eval", _init),
     "lock": ("write the hashes of exam and checkers into the card", "evalaction lock eval/card.yaml && git commit -a", _card),
     "verify": ("check card, exam and files against the commit; offline", "evalaction verify eval/card.yaml", _card),
     "probe": (
