@@ -10,7 +10,7 @@ from evalaction.checks.validate import validate_items
 from evalaction.endpoints import Request, build_request, missing_variables, open_surface, secrets_of
 from evalaction.engine.runner import check_runner
 from evalaction.errors import NotRunError, UsageError
-from evalaction.method.arms import Resolved, Source, connection, digested, distinct, resolve
+from evalaction.method.arms import Resolved, Source, check_allowed, connection, digested, distinct, resolve
 from evalaction.method.canonical import digest
 from evalaction.method.card import Card, Endpoint
 from evalaction.method.exams.exam import Exam, check_question
@@ -109,6 +109,7 @@ def prepare(frozen: Frozen) -> Prepared:
     }
     requests = {name: _requests(arm) for name, arm in arms.items()}
     for arm in arms.values():
+        check_allowed(card, arm)
         _expect_replies(arm, exam)
     return Prepared(
         frozen=frozen,
@@ -121,7 +122,7 @@ def prepare(frozen: Frozen) -> Prepared:
             requests={name: [r.sha256 for r in rs] for name, rs in requests.items()},
             endpoints={name: digested(arm) for name, arm in arms.items()},
         ),
-        warnings=(*frozen.warnings, *warnings),
+        warnings=(*frozen.warnings, *warnings, *dict.fromkeys(note for arm in arms.values() for note in arm.notes)),
     )
 
 

@@ -9,13 +9,16 @@ from evalaction.errors import UsageError
 from evalaction.method.canonical import Json, digest
 from evalaction.method.card import Arm, Card, Endpoint
 from evalaction.method.cards.endpoints import body_places
+from evalaction.method.cards.rules import private_to_shared, unpriced
 from evalaction.method.exams.exam import Exam
 from evalaction.method.exams.prompt import messages_for
+from evalaction.method.exams.template import Template, read_template
 from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.judging.limits import sampling_seed
 from evalaction.method.question import endpoint_of
 from evalaction.method.reading.text import decode, short
-from evalaction.method.records import Message, Output
+from evalaction.method.records import Item, Message, Output, Sentence
+from evalaction.method.ways import ways_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +50,8 @@ class Resolved:
     source: Source
     asked: tuple[Asked, ...]
     """In exam order."""
+    notes: tuple[Sentence, ...] = ()
+    """What the files of the arm say that somebody may have meant otherwise."""
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -64,36 +69,63 @@ def distinct(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
 
 def resolve(source: Source, exam: Exam) -> Resolved:
     """What the arm asks for every item. Raises SourceError and UsageError where arm, files and items do not fit together."""
-    arm = source.arm
-    assert arm.endpoint is not None, "an arm has an endpoint or a route"
-    endpoint = source.card.endpoints[arm.endpoint]
-    system, template = (decode(source.files[path], file=path) if path else None for path in (arm.system, arm.template))
-    asked = tuple(
-        Asked(
-            endpoint=endpoint,
-            messages=messages_for(item, system=system, template=template),
-            output=item.output or endpoint.output,
-        )
-        for item in exam.items
+    arm, files = source.arm, source.files
+    system = decode(files[arm.system], file=arm.system) if arm.system else None
+    template = read_template(files[arm.template], file=arm.template) if arm.template else None
+    ways = ways_of(arm, files, source.card.endpoints, template)
+    asked = tuple(_asked(item, ways.of(item), system, template) for item in exam.items)
+    _expect_fit(asked, exam)
+    return Resolved(source=source, asked=asked, notes=(*ways.notes(), *ways.idle(exam.items)))
+
+
+def _asked(item: Item, way: tuple[Endpoint, str | None], system: str | None, template: Template | None) -> Asked:
+    endpoint, route = way
+    return Asked(
+        endpoint=endpoint,
+        messages=messages_for(item, system=system, template=template),
+        output=item.output or endpoint.output,
+        route=route,
     )
-    _expect_places(asked, exam)
-    return Resolved(source=source, asked=asked)
 
 
-def _expect_places(asked: Iterable[Asked], exam: Exam) -> None:
-    """A system text needs a place in the body of `api: http`. Raises UsageError."""
+def _expect_fit(asked: Iterable[Asked], exam: Exam) -> None:
+    """Raises UsageError where an endpoint cannot send what an item asks, or give what its check judges."""
     places: dict[int, bool] = {}
     for one, item in zip(asked, exam.items, strict=True):
-        shape = one.endpoint.http
-        if shape is None or one.messages[0].role != "system":
+        why = _misfit(one, item, places)
+        if why:
+            raise UsageError(f"item `{short(item.id)}` {why}")
+
+
+def _misfit(one: Asked, item: Item, places: dict[int, bool]) -> str | None:
+    endpoint, name = one.endpoint, f"endpoint `{short(one.endpoint.name)}`"
+    if endpoint.http is not None and any(message.role == "system" for message in one.messages):
+        # Bodies can be large and are few: each is searched once.
+        if id(endpoint.http) not in places:
+            places[id(endpoint.http)] = bool(body_places(endpoint.http.body) & {"system", "messages"})
+        if not places[id(endpoint.http)]:
+            return f"has a `system` text, and the body of {name} has no place for it; add `{{{{system}}}}` or `{{{{messages}}}}`"
+    if one.output == "tool_calls" and item.check.kind == "code":
+        return f"is judged by a `check.py`, which runs text, and {name} gives tool calls; set `output: text` for the item"
+    if one.output == "tool_calls" and endpoint.command is not None:
+        return f"asks for tool calls, and {name} is a program that writes text; remove `output: tool_calls`"
+    if item.check.source == "trace" and endpoint.trace is None:
+        return f"is judged by its trace, and {name} declares none; add `trace` to it"
+    return None
+
+
+def check_allowed(card: Card, resolved: Resolved) -> None:
+    """What the card asks of every endpoint, also of those that a route or another commit chooses. Raises UsageError.
+
+    `card` holds the question; the arm may be defined by another one.
+    """
+    for endpoint in resolved.endpoints:
+        if endpoint.api == "scripted":
             continue
-        if id(shape) not in places:
-            places[id(shape)] = bool(body_places(shape.body) & {"system", "messages"})
-        if not places[id(shape)]:
-            raise UsageError(
-                f"item `{short(item.id)}` has a `system` text, and the body of endpoint `{short(one.endpoint.name)}` has no "
-                "place for it; add `{{system}}` or `{{messages}}`"
-            )
+        if card.exam.data == "private" and endpoint.shared:
+            raise UsageError(private_to_shared(endpoint.name))
+        if card.budget.usd is not None and endpoint.price is None:
+            raise UsageError(unpriced(endpoint.name))
 
 
 def connection(endpoint: Endpoint) -> Endpoint:

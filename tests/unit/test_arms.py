@@ -8,11 +8,23 @@ from typing import Any
 import pytest
 from support.runs import endpoint
 
-from evalaction.errors import UsageError
-from evalaction.method.arms import Asked, Resolved, Source, connection, digested, distinct, facts_of, moved_levers, resolve
-from evalaction.method.card import Arm, Card, Draws, Endpoint, ExamRef, Header, HttpShape
+from evalaction.errors import SourceError, UsageError
+from evalaction.method.arms import (
+    Asked,
+    Resolved,
+    Source,
+    check_allowed,
+    connection,
+    digested,
+    distinct,
+    facts_of,
+    moved_levers,
+    resolve,
+)
+from evalaction.method.card import Arm, Budget, Card, Command, Draws, Endpoint, ExamRef, Header, HttpShape
 from evalaction.method.exams.exam import Exam, load_exam
-from evalaction.method.records import Message
+from evalaction.method.numbers import Threshold
+from evalaction.method.records import Check, Message, Quoted
 
 FILES: Mapping[str, bytes] = {"a.md": b"Be brief.", "b.md": b"Be kind.", "t.txt": b"Sort {{text}}.", "r.jsonl": b"{}"}
 
@@ -52,6 +64,103 @@ def vars_exam() -> Exam:
 def test_an_item_may_declare_its_output() -> None:
     found = resolve(source(Arm(endpoint="main", template="t.txt")), vars_exam())
     assert found.asked[0].output == "tool_calls"
+
+
+ROUTE = (
+    b"rules: [{when: {tag: code}, endpoint: other, model: larger, params: {top_p: 1}}]\ndefault: {endpoint: main, name: rest}\n"
+)
+
+
+def routed(arm: Arm, files: Mapping[str, bytes], tags: tuple[str, ...] = ("code",), **endpoints: Endpoint) -> Resolved:
+    lines = [{"id": tag or "none", "vars": {"x": "1"}, "expected": "x", "tags": [tag] if tag else []} for tag in (*tags, "")]
+    made = load_exam({"t.jsonl": "\n".join(map(json.dumps, lines)).encode()}, tasks="t.jsonl")
+    both = {"main": endpoint(params={"temperature": 0}), "other": endpoint("other", params={"temperature": 0})} | endpoints
+    origin = source(arm)
+    return resolve(replace(origin, card=replace(origin.card, endpoints=both), files={**FILES, **files}), made)
+
+
+def test_a_route_chooses_item_by_item() -> None:
+    found = routed(Arm(route="r.yaml", template="t.txt"), {"r.yaml": ROUTE, "t.txt": b"{{x}}"})
+    code, rest = found.asked
+    assert (code.endpoint.name, code.endpoint.model, code.endpoint.params, code.route) == (
+        "other", "larger", {"temperature": 0, "top_p": 1}, "other (larger)",
+    )  # fmt: skip
+    assert (rest.endpoint, rest.route) == (endpoint(params={"temperature": 0}), "rest")
+    assert found.notes == ()
+    idle = routed(Arm(route="r.yaml", template="t.txt"), {"r.yaml": ROUTE, "t.txt": b"{{x}}"}, tags=()).notes
+    assert idle == (("The rule in line ", "1", " of ", Quoted("r.yaml"), " chooses for no item: it matches none"),)
+
+
+PROMPT = b"model: larger\nmodelParameters: {maxTokens: 9}\nmessages: [{role: user, content: '{{x}}'}]\n"
+
+
+def test_a_prompt_file_sets_model_and_parameters_and_says_so() -> None:
+    found = routed(Arm(endpoint="main", template="p.prompt.yml"), {"p.prompt.yml": PROMPT})
+    assert found.endpoints == (endpoint(model="larger", params={"temperature": 0, "max_tokens": 9}),)
+    assert found.notes == (("Not the card but ", Quoted("p.prompt.yml"), " sets ", Quoted("the model, max_tokens")),)
+    same = endpoint(model="larger", params={"max_tokens": 9})
+    assert routed(Arm(endpoint="main", template="p.prompt.yml"), {"p.prompt.yml": PROMPT}, main=same).notes == ()
+    messages = b"messages: [{role: user, content: '{{x}}'}]\ntestData: []\n"
+    unread = routed(Arm(endpoint="main", template="p.prompt.yml"), {"p.prompt.yml": messages})
+    assert unread.notes == (("`testData` of ", Quoted("p.prompt.yml"), " are not read: items and checks are those of the exam"),)
+
+
+def test_a_rule_goes_over_a_prompt_file_which_may_not_choose_the_model_too() -> None:
+    arm = Arm(route="r.yaml", template="p.prompt.yml")
+    params = PROMPT.replace(b"model: larger\n", b"").replace(b"maxTokens: 9", b"topP: 0, maxTokens: 9")
+    code, rest = routed(arm, {"r.yaml": ROUTE, "p.prompt.yml": params}).asked
+    assert code.endpoint.params == {"temperature": 0, "top_p": 1, "max_tokens": 9}
+    assert rest.endpoint.params == {"temperature": 0, "top_p": 0, "max_tokens": 9}
+    with pytest.raises(SourceError, match=r"p\.prompt\.yml: this prompt file names a model, and the rules of r\.yaml choose it"):
+        routed(arm, {"r.yaml": ROUTE, "p.prompt.yml": PROMPT})
+
+
+def test_what_a_prompt_file_sets_must_fit_its_endpoint() -> None:
+    arm = Arm(endpoint="main", template="p.prompt.yml")
+    with pytest.raises(
+        SourceError, match=r"p\.prompt\.yml: what this prompt file sets does not fit: endpoint `main` .* no param"
+    ):
+        routed(arm, {"p.prompt.yml": PROMPT}, main=endpoint(api="http", http=HttpShape(body={"q": "{{prompt}}"}, text="/t")))
+    with pytest.raises(SourceError, match=r"`params\.stream` is written by evalaction"):
+        routed(arm, {"p.prompt.yml": PROMPT.replace(b"maxTokens", b"stream")})
+    formatted = {"p.prompt.yml": PROMPT + b"responseFormat: json_object\n"}
+    assert routed(arm, formatted).asked[0].endpoint.params["response_format"] == {"type": "json_object"}
+    with pytest.raises(SourceError, match=r"which `api: anthropic` does not take"):
+        routed(arm, formatted, main=endpoint(api="anthropic"))
+
+
+def checked(file: str | None = "c.py", **check: Any) -> Exam:
+    """An exam whose only item has another check than its file says."""
+    made = exam(1)
+    return replace(made, items=(replace(made.items[0], check=Check(file=file, **check)),))
+
+
+def test_what_an_endpoint_gives_must_fit_the_check() -> None:
+    calls = endpoint(output="tool_calls")
+    with pytest.raises(
+        UsageError, match=r"item `t0` is judged by a `check\.py`, which runs text, and endpoint `main` gives tool"
+    ):
+        resolve(source(main=calls), checked(kind="code"))
+    with pytest.raises(UsageError, match=r"item `t0` is judged by its trace, and endpoint `main` declares none"):
+        resolve(source(), checked(None, kind="json", source="trace"))
+    traced = endpoint(api="http", http=HttpShape(body={"q": "{{prompt}}"}, text="/t"), trace="/steps")
+    assert resolve(source(main=traced), checked(None, kind="json", source="trace")).endpoints == (traced,)
+    program = endpoint(api="command", command=Command(run=("x",), paths=("x",)))
+    assert resolve(source(main=program), exam()).endpoints == (program,)
+    with pytest.raises(UsageError, match=r"asks for tool calls, and endpoint `main` is a program that writes text"):
+        resolve(source(main=program), exam(output="tool_calls"))
+
+
+def test_what_the_question_forbids_holds_for_every_endpoint_that_is_asked() -> None:
+    found = routed(Arm(route="r.yaml", template="t.txt"), {"r.yaml": ROUTE, "t.txt": b"{{x}}"})
+    asking = source().card
+    check_allowed(asking, found)
+    with pytest.raises(UsageError, match=r"may not go to the shared endpoint `other`"):
+        check_allowed(replace(asking, exam=ExamRef(tasks="t", data="private")), found)
+    with pytest.raises(UsageError, match=r"needs the `price` of endpoint `other`"):
+        check_allowed(replace(asking, budget=Budget(usd=Threshold.of("1"))), found)
+    scripted = resolve(source(main=endpoint(api="scripted", replies="r.jsonl")), exam())
+    check_allowed(replace(asking, exam=ExamRef(tasks="t", data="private"), budget=Budget(usd=Threshold.of("1"))), scripted)
 
 
 def test_http_endpoints_must_have_a_place_for_what_is_sent() -> None:

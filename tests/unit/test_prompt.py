@@ -9,7 +9,8 @@ from support.cards import item, jsonl
 
 from evalaction.errors import UsageError
 from evalaction.method.exams.exam import load_exam
-from evalaction.method.exams.prompt import messages_for, template_names
+from evalaction.method.exams.prompt import messages_for
+from evalaction.method.exams.template import Template, read_template
 from evalaction.method.records import Item, Message
 
 
@@ -18,8 +19,12 @@ def made(**fields: Any) -> Item:
     return load_exam({"t.jsonl": jsonl([base])}, tasks="t.jsonl").items[0]
 
 
+def plain(text: str) -> Template:
+    return read_template(text.encode(), file="p.md")
+
+
 def filled(template: str, **variables: str) -> str:
-    (message,) = messages_for(made(prompt=..., vars=variables), system=None, template=template)
+    (message,) = messages_for(made(prompt=..., vars=variables), system=None, template=plain(template))
     assert message.role == "user"
     return message.content
 
@@ -45,7 +50,7 @@ def test_templates_are_filled_once() -> None:
 
 
 def test_a_template_goes_below_the_system_text() -> None:
-    found = messages_for(made(prompt=..., vars={"n": "1"}), system="s", template="{{n}}")
+    found = messages_for(made(prompt=..., vars={"n": "1"}), system="s", template=plain("{{n}}"))
     assert found == (Message("system", "s"), Message("user", "1"))
 
 
@@ -64,21 +69,26 @@ def test_what_does_not_fit_is_an_error_with_a_place(
     fields: dict[str, Any], system: str | None, template: str | None, words: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        messages_for(made(**fields), system=system, template=template)
+        messages_for(made(**fields), system=system, template=plain(template) if template else None)
     assert str(caught.value).startswith("t.jsonl:1: item `t0001` ")
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text", ["a\n{{#if x}}", "a\n{{}}", "a\n{{a b}}", "a\n{{a", "a\n{{{a}}}", "a\n{{1}}", "a\n{{a\n}}", "a\n{{a.b}}"]
-)
-def test_other_uses_of_braces_are_errors(text: str) -> None:
-    with pytest.raises(UsageError, match=r"line 2 of the template: .* is not a place"):
-        template_names(text)
+CHAT = b"[{role: system, content: 'Be {{how}}.'}, {role: user, content: '{{n}}'}]"
 
 
-def test_names() -> None:
-    assert template_names("{{a}} {{ b_1 }} {{a}}") == {"a", "b_1"}
+def test_one_system_text() -> None:
+    chat = read_template(CHAT, file="p.yaml")
+    item = made(prompt=..., vars={"n": "1", "how": "brief"})
+    assert messages_for(item, system=None, template=chat) == (Message("system", "Be brief."), Message("user", "1"))
+    with pytest.raises(UsageError, match=r"p\.yaml: this template has a system message, and the arm has `system`; keep one"):
+        messages_for(item, system="s", template=chat)
+    with pytest.raises(UsageError, match=r"t\.jsonl:1: item `t0001` has a `system` text, and the template p\.yaml has a system"):
+        messages_for(made(prompt=..., vars={"n": "1", "how": "x"}, system="s"), system=None, template=chat)
+    later = read_template(b"[{role: user, content: '{{n}}'}, {role: assistant, content: Hm}]", file="p.yaml")
+    assert messages_for(item, system="s", template=later) == (
+        Message("system", "s"), Message("user", "1"), Message("assistant", "Hm"),
+    )  # fmt: skip
 
 
 @settings(max_examples=100, deadline=None)
@@ -87,5 +97,5 @@ def test_data_is_never_rendered_again(first: str, second: str) -> None:
     source = Item(
         id="a", index=0, file="f", line=1, vars={"a": first, "b": second}, check=made().check, sha256="0" * 64,
     )  # fmt: skip
-    (message,) = messages_for(source, system=None, template="<{{a}}|{{b}}|{{a}}>")
+    (message,) = messages_for(source, system=None, template=plain("<{{a}}|{{b}}|{{a}}>"))
     assert message.content == f"<{first}|{second}|{first}>"

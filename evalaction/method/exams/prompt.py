@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import re
-
-from evalaction.errors import SourceError, UsageError
+from evalaction.errors import SourceError
+from evalaction.method.exams.template import Template
 from evalaction.method.reading.text import short, suggestion
 from evalaction.method.records import Item, Message
 
-_OPENING = re.compile(r"\{\{")
-_PLACE = re.compile(r"\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\}\}")
 
-
-def messages_for(item: Item, *, system: str | None, template: str | None) -> tuple[Message, ...]:
+def messages_for(item: Item, *, system: str | None, template: Template | None) -> tuple[Message, ...]:
     """The messages that one draw of the item sends: the system text verbatim, then the prompt.
 
-    `system` and `template` are the texts of the arm's files. A template is one user message, filled once from the vars of the
-    item; a var that the template does not name is allowed, since two arms may use different ones.
-    Raises UsageError where arm and item do not fit together or the template cannot be filled.
+    `system` is the text of the arm's file. A template is filled once from the vars of the item; a var that the template does
+    not name is allowed, since two arms may use different ones.
+    Raises SourceError where arm and item do not fit together or the template cannot be filled.
     """
     head = _system(item, system)
     if item.vars is not None:
         if template is None:
             raise _error(item, "has `vars`, and the arm has no `template` to put them in")
-        return (*head, Message("user", _filled(item, template)))
+        _expect_one_system(item, template, head, of_arm=system is not None)
+        return (*head, *_filled(item, template))
     if template is not None:
         raise _error(item, "has a `prompt`, and the arm has a `template`, which needs `vars`")
     assert item.prompt is not None, "an item has a prompt or vars"
     return (*head, Message("user", item.prompt)) if isinstance(item.prompt, str) else (*head, *item.prompt)
-
-
-def template_names(template: str) -> frozenset[str]:
-    """The names of the places `{{name}}` in a template. Raises UsageError for any other use of `{{`."""
-    for opening in _OPENING.finditer(template):
-        if not _PLACE.match(template, opening.start()):
-            line = template.count("\n", 0, opening.start()) + 1
-            shown = short(template[opening.start() : opening.start() + 20].split("\n", maxsplit=1)[0])
-            raise UsageError(f"line {line} of the template: `{shown}` is not a place; only `{{{{name}}}}` is")
-    return frozenset(_PLACE.findall(template))
 
 
 def _system(item: Item, system: str | None) -> tuple[Message, ...]:
@@ -48,13 +35,21 @@ def _system(item: Item, system: str | None) -> tuple[Message, ...]:
     return () if text is None else (Message("system", text),)
 
 
-def _filled(item: Item, template: str) -> str:
+def _expect_one_system(item: Item, template: Template, head: tuple[Message, ...], *, of_arm: bool) -> None:
+    if not head or all(one.role != "system" for one in template.messages):
+        return
+    if of_arm:
+        raise SourceError("this template has a system message, and the arm has `system`; keep one of them", file=template.file)
+    raise _error(item, f"has a `system` text, and the template {short(template.file)} has a system message; keep one of them")
+
+
+def _filled(item: Item, template: Template) -> tuple[Message, ...]:
     variables = item.vars or {}
-    for name in sorted(template_names(template)):
+    for name in sorted(template.names):
         if name not in variables:
             near = suggestion(name, tuple(variables))
-            raise _error(item, f"has no `{short(name)}` among its `vars`, which the template names{near}")
-    return _PLACE.sub(lambda place: variables[place[1]], template)
+            raise _error(item, f"has no `{short(name)}` among its `vars`, which {short(template.file)} names{near}")
+    return template.filled(variables)
 
 
 def _error(item: Item, what: str) -> SourceError:

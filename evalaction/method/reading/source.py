@@ -102,15 +102,17 @@ class Builder:
             raise self.fail(f"{invisible(bad)} is half of a character and cannot be written as UTF-8", line, column)
 
 
-def load(data: bytes, *, file: str, text_paths: Collection[Path] = frozenset()) -> Document:
-    """A card-like file: strict JSON if its text begins with `{`, else YAML 1.2 with the core schema. Raises SourceError.
+def load(
+    data: bytes, *, file: str, text_paths: Collection[Path] = frozenset(), json: bool = False, limit: int = MAX_BYTES
+) -> Document:
+    """A card-like file: strict JSON if its text begins with `{` or `json` says so, else YAML 1.2 with the core schema.
 
-    Scalars at `text_paths` are text whatever they look like (a hash may consist of digits only), except null.
-    Refused: over 256 KiB, depth over 50, byte order marks, UTF-16, duplicate and non-text keys, anchors, aliases, merge keys,
-    tags, directives, tabs, several documents, `.nan`, `.inf`, numbers out of bounds.
+    Raises SourceError. Scalars at `text_paths` are text whatever they look like (a hash may consist of digits only), except null.
+    Refused: over `limit` bytes, depth over 50, byte order marks, UTF-16, duplicate and non-text keys, anchors, aliases, merge
+    keys, tags, directives, tabs, several documents, `.nan`, `.inf`, numbers out of bounds.
     """
-    if len(data) > MAX_BYTES:
-        raise SourceError(f"this file has {len(data):,} bytes; the limit is {MAX_BYTES:,}", file=file)
+    if len(data) > limit:
+        raise SourceError(f"this file has {len(data):,} bytes; the limit is {limit:,}", file=file)
     text = decode(data, file=file)
     line_break = _FOREIGN_BREAK.search(text)
     if line_break:
@@ -118,7 +120,7 @@ def load(data: bytes, *, file: str, text_paths: Collection[Path] = frozenset()) 
         sentence = f"{invisible(line_break[0])} is a line break to some readers; remove it"
         raise SourceError(sentence, file=file, line=line, column=column)
     builder = Builder(file=file, text=text, text_paths=text_paths)
-    if text.lstrip(" \t\r\n").startswith("{"):
+    if json or text.lstrip(" \t\r\n").startswith("{"):
         from evalaction.method.reading.json_source import read
     else:
         from evalaction.method.reading.yaml_source import read
