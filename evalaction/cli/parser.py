@@ -48,16 +48,24 @@ def parse(argv: Sequence[str]) -> Options:
     return Options(**vars(_parser().parse_args(argv)))
 
 
+class _Program(argparse.ArgumentParser):
+    """The program itself: its help is the list of commands, on one screen."""
+
+    def format_help(self) -> str:
+        width = max(map(len, COMMANDS))
+        listed = "".join(f"  {name:<{width}}  {words}\n" for name, (words, _, _) in COMMANDS.items())
+        head = f"{self.format_usage()}{self.description}\n\n{listed}\n"
+        return f"{head}example: evalaction demo; `evalaction COMMAND --help` shows one of each\n{EXIT_CODES}\n"
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Program(
         prog="evalaction",
         description="An honest verdict on a change to a prompt or to model routing.",
-        epilog=f"example: evalaction demo\n{EXIT_CODES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="version", version=f"evalaction {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
     for name, (words, example, fill) in COMMANDS.items():
         command = commands.add_parser(
             name,
