@@ -11,11 +11,10 @@ from evalaction.checks.extract import NoForm, fenced, last_number, one_number
 from evalaction.checks.python_text import not_python
 from evalaction.checks.words import one_line
 from evalaction.method.canonical import Json, digest, sha256
+from evalaction.method.counting.reasons import CUT_BY_LENGTH
 from evalaction.method.reading.strict_json import NotJson, loads
 from evalaction.method.records import Extract
 
-# The providers' own words for a reply that ran out of tokens.
-CUT_BY_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 _UNFINISHED = re.compile(r"-|\.|[eE][+-]?|t(?:r(?:u)?)?|f(?:a(?:l(?:s)?)?)?|n(?:u(?:l)?)?|\\?u[0-9a-fA-F]{0,4}|\\")
 _EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalaction.checks.contract import CUT_BY_LENGTH, Contract, misfit, read
+from evalaction.checks.contract import Contract, misfit, read
 from evalaction.checks.extract import last_number
 from evalaction.checks.schema import compile_schema
 from evalaction.method import canonical
 from evalaction.method.canonical import Json
+from evalaction.method.counting.reasons import CUT_BY_LENGTH
 from evalaction.method.records import Extract
 
 RAW = Contract(extract="raw", json=False)

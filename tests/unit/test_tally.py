@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import random
+import statistics
 import tracemalloc
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import COLUMNS, SEED, one_arm, row, rows, tally
 
+from evalaction.method.counting.counters import Counters, Spread
 from evalaction.method.counting.tally import GridError, Tally, letter_of, reason_of
 from evalaction.method.records import ARMS, Usage
 
@@ -170,3 +173,33 @@ def test_a_draw_costs_some_bytes_and_its_row_is_let_go() -> None:
     finally:
         tracemalloc.stop()
     assert grid.complete and grown / grid.cells < 40
+
+
+def test_what_happened_behind_the_draws() -> None:
+    grid = Tally(["t0000", "t0001"], {}, ARMS, 2, SEED, counters={"treatment": ("hops", "never")})
+    grid.add(row(draw=0, finish_reason="LENGTH", counters={"hops": 3, "other": 9}, polls=4, retries=2))
+    grid.add(row(draw=1, letter="u", finish_reason="max_output_tokens", polls=1))
+    grid.add(row("t0001", draw=0, finish_reason="content_filter", counters={}, retries=1))
+    grid.add(row("t0001", draw=1, finish_reason="tool_calls", counters={"hops": 0}))
+    grid.add(row(arm="control", draw=0, counters={"hops": 3}))
+    side = grid.sides["treatment"]
+    assert (side.polls, side.retried, side.retries) == (5, 2, 3)
+    assert (side.truncated, side.filtered, side.cut) == ({"LENGTH": 1, "max_output_tokens": 1}, {"content_filter": 1}, 0)
+    assert side.counters.names == ("hops", "never")
+    assert side.counters.spread("hops", range(4)) == Spread(draws=2, missing=2, low=0, median=Fraction(3, 2), high=3)
+    assert side.counters.spread("hops", range(2)) == Spread(draws=1, missing=1, low=3, median=Fraction(3), high=3)
+    nothing = Spread(draws=0, missing=4, low=None, median=None, high=None)
+    assert side.counters.spread("never", range(4)) == side.counters.spread("other", range(4)) == nothing
+    assert grid.sides["control"].counters.names == ()
+
+
+@given(st.lists(st.none() | st.integers(0, 10**15 - 1), max_size=12))
+def test_a_spread_is_that_of_the_draws_that_have_the_counter(values: list[int | None]) -> None:
+    counters = Counters(["n"], len(values))
+    for cell, value in enumerate(values):
+        if value is not None:
+            counters.add(cell, {"n": value})
+    found, there = counters.spread("n", range(len(values))), sorted(value for value in values if value is not None)
+    assert (found.draws, found.missing) == (len(there), len(values) - len(there))
+    if there:
+        assert (found.low, found.high, found.median) == (there[0], there[-1], statistics.median(map(Fraction, there)))

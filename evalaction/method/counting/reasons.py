@@ -6,6 +6,11 @@ from dataclasses import replace
 
 from evalaction.method.records import Columns
 
+CUT_BY_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
+"""Finish reasons, in lower case, of an answer that its length limit cut."""
+CUT_BY_FILTER = frozenset({"content_filter", "safety"})
+"""Finish reasons, in lower case, of an answer that the provider's filter cut."""
+
 
 def code_of(reason: str) -> str:
     """The machine's word: `schema` of `schema: /a: …`, `checker:timeout` of `checker:timeout: over …`, `status:500` as it is."""

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from evalaction.errors import InconclusiveError
+from evalaction.method.counting.counters import Counters
 from evalaction.method.counting.halves import half_of
-from evalaction.method.counting.reasons import code_of
+from evalaction.method.counting.reasons import CUT_BY_FILTER, CUT_BY_LENGTH, code_of
 from evalaction.method.records import ArmName, Columns, Row
 from evalaction.method.report import ColumnName
 from evalaction.method.telling.words import ranked
@@ -21,6 +22,8 @@ from evalaction.method.telling.words import ranked
 PASS, WRONG, OFF_CONTRACT, UNREACHED, CHECKER_ERROR = b"pkcue"
 COLUMN_OF: dict[int, ColumnName] = {UNREACHED: "reach", OFF_CONTRACT: "contract", WRONG: "check", CHECKER_ERROR: "check"}
 _SAME, _DIFFERENT = 1, 2
+_WHOLE = frozenset({None, "stop", "end_turn", "completed"})
+"""Finish reasons that need no second look."""
 
 
 class GridError(InconclusiveError):
@@ -51,7 +54,7 @@ MAX_DETAILS = 10_000
 class ArmTally:
     """The draws of one arm. `letters` and `ms` hold item after item, `draws` cells each."""
 
-    def __init__(self, items: int, draws: int) -> None:
+    def __init__(self, items: int, draws: int, counters: Sequence[str] = ()) -> None:
         cells = items * draws
         self.items = items
         self.draws = draws
@@ -63,6 +66,16 @@ class ArmTally:
         """Names of the headers that said a reply came from a cache."""
         self.cut: int = 0
         """Contract failures whose reply was cut by its length limit."""
+        self.truncated: Counter[str] = Counter()
+        """Finish reasons of all draws that their length limit cut, those without a verdict among them."""
+        self.filtered: Counter[str] = Counter()
+        """Finish reasons of all draws that the provider's filter cut."""
+        self.counters = Counters(counters, cells)
+        self.polls = 0
+        self.retried = 0
+        """Draws behind which a gateway says that it made further attempts."""
+        self.retries = 0
+        """Those attempts."""
         self.tokens_in = 0
         self.tokens_out = 0
         self._names = [""]
@@ -81,7 +94,7 @@ class ArmTally:
         reason = reason_of(row.columns)
         if reason is not None:
             self._reason_at[cell] = self._number(reason)
-            if letter == OFF_CONTRACT and (code_of(reason) == "truncated" or row.finish_reason in {"length", "max_tokens"}):
+            if letter == OFF_CONTRACT and (code_of(reason) == "truncated" or (row.finish_reason or "").lower() in CUT_BY_LENGTH):
                 self.cut += 1
         if self.draws > 1:
             self._texts.add(item, row.text_sha256)
@@ -98,6 +111,24 @@ class ArmTally:
                 self._replies[cell] = hash((row.response_id, row.body_sha256))
         self.tokens_in += row.usage.input or 0
         self.tokens_out += row.usage.output or 0
+        if row.finish_reason not in _WHOLE:
+            self._add_ending(row.finish_reason or "")
+        if row.counters is not None:
+            self.counters.add(cell, row.counters)
+        if row.polls is not None or row.retries is not None:
+            self._add_hidden(row)
+
+    def _add_ending(self, finish_reason: str) -> None:
+        if finish_reason.lower() in CUT_BY_LENGTH:
+            self.truncated[finish_reason] += 1
+        elif finish_reason.lower() in CUT_BY_FILTER:
+            self.filtered[finish_reason] += 1
+
+    def _add_hidden(self, row: Row) -> None:
+        self.polls += row.polls or 0
+        if row.retries:
+            self.retried += 1
+            self.retries += row.retries
 
     def _number(self, reason: str) -> int:
         number = self._numbers.get(reason)
@@ -188,11 +219,19 @@ class _Sameness:
 class Tally:
     """The grid of one run: every item × arm × draw index exactly once.
 
-    `ids` in exam order, `tags` by item id, `arms` in any order, `draws` = K, `seed` the card's.
+    `ids` in exam order, `tags` by item id, `arms` in any order, `draws` = K, `seed` the card's, `counters` the names of those
+    that are kept, by arm.
     """
 
     def __init__(
-        self, ids: Sequence[str], tags: Mapping[str, Sequence[str]], arms: Sequence[ArmName], draws: int, seed: str
+        self,
+        ids: Sequence[str],
+        tags: Mapping[str, Sequence[str]],
+        arms: Sequence[ArmName],
+        draws: int,
+        seed: str,
+        *,
+        counters: Mapping[ArmName, Sequence[str]] | None = None,
     ) -> None:
         if not ids or not arms or draws < 1:
             raise ValueError("a grid has at least one item, one arm and one draw")
@@ -200,7 +239,7 @@ class Tally:
         self.draws = draws
         self.halves = bytes(half_of(item, seed) for item in self.ids)
         self.rows = 0
-        self.sides: dict[ArmName, ArmTally] = {arm: ArmTally(len(self.ids), draws) for arm in arms}
+        self.sides: dict[ArmName, ArmTally] = {arm: ArmTally(len(self.ids), draws, (counters or {}).get(arm, ())) for arm in arms}
         self._index = {item: index for index, item in enumerate(self.ids)}
         self.tagged: dict[str, list[int]] = {}
         for index, item in enumerate(self.ids):
