@@ -12,7 +12,7 @@ from evalaction.checks.equality import at, difference, parse_pointer
 from evalaction.checks.extract import one_number
 from evalaction.checks.words import around, clipped, one_line
 from evalaction.method.canonical import Json
-from evalaction.method.records import Check, CheckKind
+from evalaction.method.records import Check, CheckKind, Item
 
 # From the extracted text and the parsed value (which is the stripped text where the contract is not JSON).
 Accept: TypeAlias = Callable[[str, Json], "str | None"]
@@ -114,6 +114,11 @@ KINDS: dict[CheckKind, Kind] = {"exact": exact, "contains": contains, "regex": r
 
 PROGRAMS: frozenset[CheckKind] = frozenset({"code", "python"})
 """Kinds that are files to run: prepared for nothing here, judged in the box."""
+
+
+def is_program(item: Item) -> bool:
+    """Whether the item's check is a file that has to be run."""
+    return item.check.kind in PROGRAMS
 
 
 def prepare(check: Check) -> Accept:

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from evalaction.checks import judgement
-from evalaction.checks.boxed.programs import Programs, is_program
+from evalaction.checks.boxed.programs import Programs
 from evalaction.checks.deaths import blame, how
 from evalaction.checks.judgement import Judgement
+from evalaction.checks.kinds import is_program
 from evalaction.checks.link import Link
 from evalaction.checks.process import Child, Death
 from evalaction.checks.wire import Answer, contract_text, schema_text

@@ -75,6 +75,8 @@ class Manifest:
     base_missing: bool = False
     planned: int
     runner: Mapping[str, str] = field(default_factory=dict)
+    isolation: Mapping[str, str] = field(default_factory=dict)
+    """How the programs of the exam are kept apart; empty without any."""
     record: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     """Inputs of the run that are not the default."""
@@ -108,6 +110,7 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
         "base_missing": manifest.base_missing or None,
         "planned": manifest.planned,
         "runner": dict(manifest.runner),
+        "isolation": dict(manifest.isolation) or None,
         "record": dict(manifest.record),
         "inputs": dict(manifest.inputs),
         "rehearsal": manifest.rehearsal,
@@ -152,6 +155,7 @@ def manifest_from_json(value: Json, *, file: str = MANIFEST) -> Manifest:
         base_missing=top.maybe_flag("base_missing"),
         planned=top.count("planned"),
         runner=top.mapping("runner"),
+        isolation=top.maybe_mapping("isolation"),
         record=top.mapping("record"),
         inputs=top.mapping("inputs"),
         rehearsal=top.flag("rehearsal"),

@@ -15,7 +15,7 @@ from evalaction.errors import SourceError, UnregisteredError
 
 _FROZEN = (
     "question_digest", "card_path", "card_sha256", "commit", "base", "exam_sha256", "ids_sha256", "checker_sha256", "items",
-    "planned", "rehearsal", "synthetic", "tool_version",
+    "planned", "rehearsal", "synthetic", "tool_version", "isolation",
 )  # fmt: skip
 _MACHINE = ("image_os", "image_version", "arch", "python")
 

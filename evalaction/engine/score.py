@@ -132,6 +132,7 @@ class _Run:
             ended=seal.ended if seal else pause.ended if pause else unsealed,
             provenance=provenance_of(self._manifest, seal=seal, ms=pause.ms if pause else None),
             arms={arm.arm: arm.asked for arm in self._manifest.arms},
+            isolation=self._manifest.isolation,
             **_compared(self._manifest),
             synthetic_allowed=self._manifest.synthetic,
             rehearsal=self._manifest.rehearsal,
@@ -178,11 +179,18 @@ def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | Non
         rows_sha256=seal.sha256 if seal else None,
         started_at=manifest.started_at,
         duration_ms=seal.ms if seal else ms,
-        runner=manifest.runner,
+        runner={**manifest.runner, **_isolated(manifest.isolation)},
         inputs=manifest.inputs,
         record=manifest.record,
         run_url=manifest.run_url,
     )
+
+
+def _isolated(isolation: Mapping[str, str]) -> dict[str, str]:
+    """What the footer says beside the machine."""
+    name, how, checks = (isolation.get(key, "?") for key in ("name", "how", "checks"))
+    forgeable = ", forgeable" if checks == "in_process" else ""
+    return {"isolation": f"{name} ({how}), {checks}{forgeable}"} if isolation else {}
 
 
 def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from evalaction import __version__
 from evalaction.engine.conduct import Sitting, conduct
 from evalaction.engine.grid import Grid
+from evalaction.engine.isolation import isolation_of
 from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.pace import SystemClock
 from evalaction.engine.rows import Asked, RowMaker
@@ -22,11 +23,12 @@ from evalaction.redaction import Redactor
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from evalaction.engine.prepare import Prepared
     from evalaction.endpoints import Surface
+    from evalaction.engine.prepare import Prepared
     from evalaction.method.card import Endpoint
     from evalaction.method.records import ArmName
     from evalaction.method.report import Counts
+    from evalaction.sandbox.records import Rung
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +44,8 @@ class Setting:
     ca_bundle: str | None = None
     resume: bool = False
     rehearsal: bool = False
+    rung: Rung | None = None
+    """How programs of the exam are kept apart; what `pass_gates` found."""
     base: str | None = None
     """The commit that the change was compared with, to be named in the report."""
 
@@ -80,6 +84,7 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
         levers=_levers(prepared),
         planned=prepared.planned,
         runner=dict(setting.identity),
+        isolation=isolation_of(prepared, setting.rung),
         record={name: str(value) for name, value in held.items() if value is not None},
         inputs=dict(setting.inputs),
         rehearsal=setting.rehearsal,
@@ -139,7 +144,8 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
         redact=redact,
         keep_text=card.draws.keep_text,
     )
-    async with Judge(exam.items, card.checks, WORKERS, quotable=quotable) as judge:
+    judging = Judge(exam.items, card.checks, WORKERS, quotable=quotable, files=exam.files, rung=setting.rung)
+    async with judging as judge:
         yield Job(
             grid=Grid(ids, arms=tuple(prepared.requests), draws=card.draws.count, seed=card.seed),
             items=exam.items,

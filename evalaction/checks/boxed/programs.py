@@ -11,7 +11,7 @@ from evalaction.checks.boxed import runs
 from evalaction.checks.boxed.blame import Checked
 from evalaction.checks.boxed.runs import Given, Program
 from evalaction.checks.contract import extracted
-from evalaction.checks.kinds import PROGRAMS
+from evalaction.checks.kinds import is_program
 from evalaction.method.canonical import dumps
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Completion, Item
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from evalaction.sandbox.box import Box
 
 CHECK = "check.py"
-
-
-def is_program(item: Item) -> bool:
-    """Whether the item's check is a file that has to be run."""
-    return item.check.kind in PROGRAMS
 
 
 class Programs:

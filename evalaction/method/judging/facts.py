@@ -90,6 +90,8 @@ class RunFacts:
     """Replies whose Retry-After was longer than the card's `pace.max_wait_ms`: reported, not waited for."""
     longest_wait: str | None = None
     """The longest such header, as it was sent (untrusted)."""
+    isolation: Mapping[str, str] = field(default_factory=dict)
+    """How the programs of the exam were kept apart: `name` and `how` of the rung, and `checks`; empty where none ran."""
     callouts: tuple[Sentence, ...] = ()
     """Anything else a reader must know, said before ours."""
 

@@ -101,6 +101,9 @@ class Fields:
             raise self._wrong(key, "an object of texts")
         return {name: self._text(value, key) for name, value in held.items()}
 
+    def maybe_mapping(self, key: str) -> dict[str, str]:
+        return self.mapping(key) if self._has(key) else {}
+
     def part(self, key: str) -> Fields:
         return self._sub(self._get(key), key)
 

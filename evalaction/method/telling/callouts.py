@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, Tally
 from evalaction.method.judging.facts import RunFacts
@@ -21,7 +21,7 @@ def callouts(tally: Tally, facts: RunFacts, pairs: Sequence[Pair] = ()) -> tuple
 
 def plain_callouts(facts: RunFacts) -> tuple[Sentence, ...]:
     """The callouts that need no draw."""
-    return (*question_callouts(facts), *facts.callouts, *_of_run(facts), *_of_arms(facts))
+    return (*question_callouts(facts), *facts.callouts, *_of_run(facts), *_of_isolation(facts.isolation), *_of_arms(facts))
 
 
 def _of_run(facts: RunFacts) -> Iterator[Sentence]:
@@ -32,6 +32,13 @@ def _of_run(facts: RunFacts) -> Iterator[Sentence]:
         yield (f"{text}.",) if facts.longest_wait is None else (f"{text} (Retry-After: ", Quoted(facts.longest_wait), ").")
     if facts.ended == "complete" and not facts.planned == facts.sent == facts.written:
         yield (f"The counts differ: {count(facts.planned, 'draw')} planned, {facts.sent:,} sent, {facts.written:,} written.",)
+
+
+def _of_isolation(isolation: Mapping[str, str]) -> Iterator[Sentence]:
+    if isolation.get("name") == "unsafe":
+        yield ("Code of a model ran without any isolation on this machine: it could read and change whatever its user can.",)
+    if isolation.get("checks") == "in_process":
+        yield ("Candidate and check shared a process (`isolation: in_process`), where a candidate can forge its pass.",)
 
 
 def _of_arms(facts: RunFacts) -> Iterator[Sentence]:

@@ -1,0 +1,28 @@
+"""Whether a run has code of a model or of an exam to run, and how this machine keeps that apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalaction.checks.kinds import is_program
+
+if TYPE_CHECKING:
+    from evalaction.engine.prepare import Prepared
+    from evalaction.sandbox.records import Rung
+
+
+def rung_for(prepared: Prepared, *, allow_unsafe: bool) -> Rung | None:
+    """The isolation for the exam's programs; None where it has none. Raises UsageError (`no_isolation`)."""
+    if not any(map(is_program, prepared.exam.items)):
+        return None
+    from evalaction.sandbox.rungs import find_rung
+
+    return find_rung(allow_unsafe=allow_unsafe, image=prepared.card.checks.image)
+
+
+def isolation_of(prepared: Prepared, rung: Rung | None) -> dict[str, str]:
+    """What manifest and report say of it: the rung's own details as texts, and `checks`; empty where nothing was run."""
+    if rung is None:
+        return {}
+    checks = prepared.card.checks.isolation if any(item.check.kind == "code" for item in prepared.exam.items) else "python"
+    return {name: str(value).lower() for name, value in rung.details.items()} | {"checks": checks}
