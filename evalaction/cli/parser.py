@@ -33,6 +33,8 @@ class Options:
     format: str = "text"
     assume_lost: str = "0.03"
     quiet: bool = False
+    allow_unsafe: bool = False
+    check_twice: bool = False
     keep: Path | None = None
     history: Path | None = None
     other: Path = Path()
@@ -87,6 +89,23 @@ def _ca_bundle(command: argparse.ArgumentParser) -> None:
     command.add_argument("--ca-bundle", metavar="FILE", help="certificates to trust instead of the built-in ones")
 
 
+def _unsafe(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--allow-unsafe-execution",
+        action="store_true",
+        dest="allow_unsafe",
+        help="run code of a model without isolation where this machine has none; every report says so",
+    )
+
+
+def _verify(command: argparse.ArgumentParser) -> None:
+    _card(command)
+    command.add_argument(
+        "--check-twice", action="store_true", help="run each check twice on its reference and on a blank candidate"
+    )
+    _unsafe(command)
+
+
 def _probe(command: argparse.ArgumentParser) -> None:
     _card(command)
     _ca_bundle(command)
@@ -110,6 +129,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--synthetic", action="store_true", help="let a scripted endpoint be judged; the report stays SYNTHETIC")
     command.add_argument("--history", type=Path, metavar="DIR", help="add the run to the history in this folder")
     command.add_argument("--quiet", action="store_true", help="no progress")
+    _unsafe(command)
     _ca_bundle(command)
 
 
@@ -158,7 +178,7 @@ Fill = Callable[[argparse.ArgumentParser], None]
 COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "init": ("write a card, three tasks, a prompt and a workflow to begin with", "evalaction init eval", _init),
     "lock": ("write the hashes of exam and checkers into the card", "evalaction lock eval/card.yaml && git commit -a", _card),
-    "verify": ("check card, exam and files against the commit; offline", "evalaction verify eval/card.yaml", _card),
+    "verify": ("check card, exam and files against the commit; offline", "evalaction verify eval/card.yaml", _verify),
     "probe": (
         "send one fixed prompt to each endpoint; never a result",
         "evalaction probe eval/card.yaml",

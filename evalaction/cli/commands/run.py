@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ def run(options: Options, world: World) -> int:
         folder=world.cwd / (options.run_dir or default_folder(options.card)),
         environ=world.environ,
         identity=runner_identity(world.environ),
-        inputs={"synthetic": "true"} if options.synthetic else {},
+        inputs=_inputs(options),
         ca_bundle=options.ca_bundle,
         resume=options.resume,
         rehearsal=options.rehearse,
@@ -67,12 +68,23 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
     for warning in prepared.warnings:
         world.warn(f"warning: {plain(warning)}")
     try:
-        identity, bundle = setting.identity, options.ca_bundle
-        pass_gates(prepared, world.environ, identity, rehearsal=options.rehearse, ca_bundle=bundle)
+        rung = pass_gates(
+            prepared,
+            world.environ,
+            setting.identity,
+            rehearsal=options.rehearse,
+            ca_bundle=options.ca_bundle,
+            allow_unsafe=options.allow_unsafe,
+        )
     except EvalactionError as error:
         _leave(error, prepared, options, setting)
         raise
-    return _drawn(prepared, options, world, setting)
+    return _drawn(prepared, options, world, replace(setting, rung=rung))
+
+
+def _inputs(options: Options) -> dict[str, str]:
+    given = {"synthetic": options.synthetic, "allow-unsafe-execution": options.allow_unsafe}
+    return {name: "true" for name, set_ in given.items() if set_}
 
 
 def _leave(error: EvalactionError, prepared: Prepared | None, options: Options, setting: Setting) -> None:
