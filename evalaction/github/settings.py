@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar, cast
 
 from evalaction.errors import Outcome, UsageError
+from evalaction.method.reading.refs import is_name
 
 Mode: TypeAlias = Literal["run", "verify", "report"]
 OnMissingSecrets: TypeAlias = Literal["fail", "skip"]
@@ -23,14 +24,13 @@ MOST_CARDS = 100
 # Inputs of a later version and the one value of each that is accepted.
 _LATER = {
     "shard": "",
-    "history": "",
     "question": "base",
-    "issue-on-breakage": "false",
     "changed-only": "false",
     "allow-unsafe-execution": "false",
 }
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
+_BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}", re.ASCII)
 T = TypeVar("T")
 
 
@@ -50,6 +50,9 @@ class Settings:
     redraw: bool = False
     fail_on: frozenset[Outcome] = frozenset(FAIL_ON)
     on_missing_secrets: OnMissingSecrets = "fail"
+    history: str | None = None
+    """The branch that keeps an entry for each run; None: none."""
+    issue_on_breakage: bool = False
     run_dir: str | None = None
     python_path: str | None = None
     ca_bundle: str | None = None
@@ -79,6 +82,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         redraw=raw.boolean("redraw", default=False),
         fail_on=_fail_on(raw),
         on_missing_secrets=cast("OnMissingSecrets", raw.one_of("on-missing-secrets", ("fail", "skip"))),
+        history=_history(raw),
+        issue_on_breakage=raw.boolean("issue-on-breakage", default=False),
         run_dir=raw.line("run-dir"),
         python_path=raw.line("python-path"),
         ca_bundle=raw.line("ca-bundle"),
@@ -140,6 +145,15 @@ def _cards(raw: _Raw) -> tuple[str, ...]:
     if len(lines) > MOST_CARDS:
         raise UsageError(f"The input card has {len(lines):,} lines; at most {MOST_CARDS} are read.", code="input")
     return lines
+
+
+def _history(raw: _Raw) -> str | None:
+    text = raw.line("history")
+    if text is None or (_BRANCH.fullmatch(text) and is_name(text)):
+        return text
+    raise UsageError(
+        f"The input history is {text[:80]!r}; it must be the name of a branch, such as evalaction-history.", code="input"
+    )
 
 
 def _token(raw: _Raw) -> str | None:

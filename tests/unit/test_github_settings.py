@@ -44,16 +44,24 @@ def test_all_values() -> None:
         card="a/card.yaml\r\n\n  b/*.yaml  \na/card.yaml\n", mode="report", github_token="ghs_abc", comment="false",
         comment_key="nightly",
         base="v1.4", question="base", redraw="TRUE", fail_on="unreachable, fail", on_missing_secrets="skip", run_dir="out/run",
-        python_path="/opt/python", ca_bundle="/etc/ca.pem", shard="", history="", issue_on_breakage="false", changed_only="False",
+        python_path="/opt/python", ca_bundle="/etc/ca.pem", shard="", history="runs/nightly", issue_on_breakage="true", changed_only="False",
         allow_unsafe_execution="FALSE",
     )  # fmt: skip
     assert found == Settings(
         card=("a/card.yaml", "b/*.yaml"), mode="report", github_token="ghs_abc",
         comment=False, comment_key="nightly", base="v1.4",
         redraw=True, fail_on=frozenset({Outcome.FAIL, Outcome.UNREACHABLE}), on_missing_secrets="skip", run_dir="out/run",
-        python_path="/opt/python", ca_bundle="/etc/ca.pem",
+        python_path="/opt/python", ca_bundle="/etc/ca.pem", history="runs/nightly", issue_on_breakage=True,
     )  # fmt: skip
     assert found.non_default() == {"card": "a/card.yaml b/*.yaml", "base": "v1.4", "fail-on": "fail unreachable"}
+
+
+@pytest.mark.parametrize(
+    "name", ["refs/heads/x", "HEAD", "a..b", "-x", "a b", "x.lock", "a//b", "x/", "a~1", "ü", "a:b", "@{1}", "x" * 201]
+)
+def test_a_history_is_a_plain_branch(name: str) -> None:
+    with pytest.raises(UsageError, match="must be the name of a branch"):
+        read(history=name)
 
 
 def test_fail_on() -> None:
@@ -72,7 +80,7 @@ def test_fail_on_holds_only_the_four(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("shard", "1/2"), ("history", "evalaction-history"), ("question", "head"), ("issue-on-breakage", "true"),
+        ("shard", "1/2"), ("question", "head"),
         ("changed-only", "True"), ("allow-unsafe-execution", "true"),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ from evalaction.cli.action.annotations import annotations_of
 from evalaction.cli.action.early import append
 from evalaction.cli.action.judge import provenance
 from evalaction.cli.action.judged import Judged
+from evalaction.cli.action.nightly import Nights, remember
 from evalaction.cli.action.results import digest_of, outputs_of, write_cards
 from evalaction.cli.action.status import set_status
 from evalaction.cli.action.thread import Thread, write
@@ -28,19 +29,21 @@ from evalaction.report.layout import document
 from evalaction.report.markdown import comment_of, summary_of
 from evalaction.report.outputs import outputs
 from evalaction.report.text import render_text
+from evalaction.report.trend.markdown import trend_markdown
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
 
 
-def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: str) -> int:
+def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: str, nights: Nights | None = None) -> int:
     """Say everything, wherever it can be said, and return the exit code. `first` goes above all sections."""
+    nights = nights or Nights()
     body = comment_of([card.document for card in cards], first=first)
     leaks = sorted(
         {name for text in (body, *_texts(cards)) for name in stage.log.redactor().leaks(text.encode("utf-8", "replace"))}
     )
     if leaks:
-        cards = [_leaked(stage, card, leaks) for card in cards[:1]]
+        cards, nights = [_leaked(stage, card, leaks) for card in cards[:1]], Nights()
         body = comment_of([card.document for card in cards], first=first)
     try:
         write_cards(stage.folder, cards, body)
@@ -51,7 +54,8 @@ def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: st
     url = _comment(stage, cards, thread, first, remember=not leaks)
     if stage.asked_sha is not None and thread is not None and thread.pull is not None:
         set_status(stage, cards[0].outcome, fails=code != 0)
-    _summary(stage, cards, first)
+    _summary(stage, cards, first, nights)
+    remember(stage, nights)
     _log(stage, cards)
     stage.log.annotations += annotations_of(cards, stage.settings.fail_on)
     found = outputs_of(cards, folder=stage.folder, comment_url=url, rows=digest_of(stage.folder, cards))
@@ -102,7 +106,7 @@ def _leaked(stage: Stage, card: Judged, names: Sequence[str]) -> Judged:
     )  # fmt: skip
 
 
-def _summary(stage: Stage, cards: Sequence[Judged], above: str) -> None:
+def _summary(stage: Stage, cards: Sequence[Judged], above: str, nights: Nights) -> None:
     path = stage.world.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
@@ -111,10 +115,17 @@ def _summary(stage: Stage, cards: Sequence[Judged], above: str) -> None:
     except OSError:
         already = 0
     documents = [partial(summary_of, card.document) for card in cards]
+    leaks = stage.log.redactor().leaks
+    trends = [text for text in map(trend_markdown, nights.trends) if not leaks(text.encode("utf-8", "replace"))]
+    documents += [partial(_whole, text) for text in trends]
     addition = summary_file([*([lambda _: f"> **{above}**\n"] if above else []), *documents], already=already)
     for warning in addition.warnings:
         stage.log.warn(warning)
     append(stage.world, stage.log, "GITHUB_STEP_SUMMARY", addition.data)
+
+
+def _whole(text: str, _room: int) -> str:
+    return text
 
 
 def _log(stage: Stage, cards: Sequence[Judged]) -> None:

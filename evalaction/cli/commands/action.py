@@ -45,8 +45,11 @@ def run(options: Options, world: World) -> int:  # noqa: ARG001  the action's in
         raise
     except EvalactionError as error:
         cards = [_whole(stage, error)]
+    from evalaction.cli.action.nightly import follow
+
+    cards, nights = follow(stage, cards, sure=not first)
     order = decisions.WORST_FIRST
-    return tell(stage, sorted(cards, key=lambda card: (order.index(card.outcome), card.path)), thread, first)
+    return tell(stage, sorted(cards, key=lambda card: (order.index(card.outcome), card.path)), thread, first, nights)
 
 
 def _thread(stage: Stage) -> Thread | None:
