@@ -57,7 +57,7 @@ def test_a_hosted_runner() -> None:
 
 PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"poll": {"url": "/j/{{id}}"}}, "`endpoints.main.poll.take` is missing"),
-    ({"poll": poll(pending=[])}, "`endpoints.main.poll.pending` is not valid"),
+    ({"poll": poll(pending=[])}, "`endpoints.main.poll.pending` is empty; give it a value"),
     ({"poll": poll(pending=[["queued"]])}, "`endpoints.main.poll.pending.0` must be text"),
     ({"poll": poll(done="state")}, "a JSON Pointer into the reply"),
     ({"poll": poll(evry_ms=1)}, "did you mean `every_ms`?"),

@@ -11,6 +11,7 @@ from evalaction.method.card import (
     Budget,
     Card,
     CheckLimits,
+    Command,
     Draws,
     Endpoint,
     ExamRef,
@@ -29,6 +30,7 @@ from evalaction.method.card import (
 from evalaction.method.numbers import Threshold
 from evalaction.method.reading.source import Document
 
+_PROGRAM = ("run", "paths", "setup", "env")
 _SHAPE = ("finish_reason", "usage_input", "usage_output", "id", "served_model")
 
 
@@ -82,17 +84,23 @@ def _endpoint(name: str, fields: dict[str, Any]) -> Endpoint:
         shape = HttpShape(body=fields["body"], text=fields["text"], **{key: fields[key] for key in _SHAPE if key in fields})
     price = _thresholds(fields["price"], "input", "output") if "price" in fields else None
     return Endpoint(
-        **_without(fields, "body", "text", "headers", "price", "poll", *_SHAPE),
+        **_without(fields, "body", "text", "headers", "price", "poll", *_SHAPE, *_PROGRAM),
         name=name,
         headers=tuple(_header(header, value) for header, value in fields.get("headers", {}).items()),
         http=shape,
         price=Price(**price) if price else None,
         poll=_poll(fields["poll"]) if "poll" in fields else None,
+        command=_command(fields) if fields["api"] == "command" else None,
     )
 
 
 def _poll(fields: dict[str, Any]) -> Poll:
     return Poll(**(fields | {name: tuple(fields.get(name, ())) for name in ("pending", "failed")}))
+
+
+def _command(fields: dict[str, Any]) -> Command:
+    words = {name: tuple(fields.get(name, ())) for name in ("run", "setup", "env")}
+    return Command(**words, paths=tuple(path.removesuffix("/") for path in fields["paths"]))
 
 
 def _header(name: str, value: Any) -> Header:

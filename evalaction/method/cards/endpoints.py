@@ -15,6 +15,7 @@ from evalaction.method.reading.text import short, suggestion
 _SHAPE = ("body", "text", "finish_reason", "usage_input", "usage_output", "id", "served_model")
 _WIRE = ("url", "url_env", "key_env", "headers")
 _HOSTED = ("poll", "trace", "counters")
+_PROGRAM = ("run", "paths", "setup", "env")
 _OURS = ("model", "messages", "stream", "n")
 _OURS_TOO = {"anthropic": ("system",), "openai-responses": ("input",)}
 _URL = re.compile(
@@ -35,14 +36,15 @@ class _Api:
     """Exactly one of `url` and `url_env` is needed."""
 
 
-_CHAT = (*_SHAPE, *_HOSTED, "replies")
+_CHAT = (*_SHAPE, *_HOSTED, *_PROGRAM, "replies")
 _APIS = {
     "openai": _Api(("model",), (*_CHAT, "api_version"), True),
     "openai-responses": _Api(("model",), (*_CHAT, "api_version"), True),
     "azure-openai": _Api(("model",), _CHAT, True),
     "anthropic": _Api(("model",), (*_CHAT, "api_version"), True),
-    "http": _Api(("body", "text"), ("params", "replies", "api_version"), True),
-    "scripted": _Api(("replies",), (*_WIRE, *_SHAPE, *_HOSTED, "params", "price", "api_version"), False),
+    "http": _Api(("body", "text"), ("params", "replies", "api_version", *_PROGRAM), True),
+    "command": _Api(("run", "paths"), (*_WIRE, *_SHAPE, *_HOSTED, "replies", "api_version"), False),
+    "scripted": _Api(("replies",), (*_WIRE, *_SHAPE, *_HOSTED, *_PROGRAM, "price", "api_version"), False),
 }
 
 

@@ -9,7 +9,6 @@ from evalaction.errors import SourceError
 from evalaction.method.reading.source import Document, Path
 
 _NOT_YET = "is not in this version of evalaction"
-_LATER_APIS = ("command",)
 
 
 def first_later(document: Document) -> SourceError | None:
@@ -26,14 +25,6 @@ def _refused(value: Any) -> Iterator[tuple[Path, str]]:
         yield ("sign", "strict"), f"`sign.strict` {_NOT_YET}; remove it"
     if card.get("stop") == "decided":
         yield ("stop",), f"`stop: decided` {_NOT_YET}; remove it and the whole grid is drawn"
-    for name, endpoint in _mapping(card.get("endpoints")).items():
-        yield from _endpoint(name, _mapping(endpoint))
-
-
-def _endpoint(name: str, endpoint: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    if endpoint.get("api") in _LATER_APIS:
-        sentence = f"`api: {endpoint['api']}` {_NOT_YET}; use one that speaks HTTP, or `scripted`"
-        yield ("endpoints", name, "api"), sentence
 
 
 def _mapping(value: Any) -> dict[str, Any]:

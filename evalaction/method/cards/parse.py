@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from evalaction.method.card import Card
+from evalaction.method.cards import commands as card_commands
 from evalaction.method.cards import endpoints as card_endpoints
 from evalaction.method.cards import jobs as card_jobs
 from evalaction.method.cards import rules as card_rules
@@ -37,6 +38,7 @@ def parse_card(data: bytes, *, file: str, schema: Mapping[str, Any]) -> Card:
     _refuse(document, card_rules.problems)
     _refuse(document, card_endpoints.problems)
     _refuse(document, card_jobs.problems)
+    _refuse(document, card_commands.problems)
     return build(document)
 
 

@@ -127,10 +127,12 @@ def _wrong(document: Document, path: Path, error: ValidationError) -> str:  # no
             return f"{name} must be {_listed(names)}, not {_shown(document, path)}{near}"
         case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" as keyword:
             return f"{name} must be {_BOUNDS[keyword]} {bound}, not {_shown(document, path)}"
-        case "minLength" | "minProperties":
+        case "minLength" | "minProperties" | "minItems":
             return f"{name} is empty; give it a value"
         case "maxLength":
             return f"{name} has more than {bound} characters"
+        case "maxItems":
+            return f"{name} has more than {bound} entries"
         case _:
             return f"{name} is not valid: {_description(error)}"
 
@@ -150,6 +152,8 @@ def _wrong_type(document: Document, path: Path, wanted: tuple[str, ...]) -> str:
         hint = f"; write {int(value)}"
     elif want == "string" and not isinstance(value, (dict, list)):
         hint = "; put it in quotes"
+    elif want == "array" and isinstance(value, str):
+        hint = "; write it as a list, `[…]`"
     elif want == "boolean" and isinstance(value, str):
         hint = "; write `true` or `false` without quotes"
     return f"`{dotted(path)}` must be {_WANTED[want]}, not {_shown(document, path)}{hint}"
