@@ -87,6 +87,11 @@ def sentences(trend: Trend) -> Iterator[Sentence]:
         yield (f"{count(trend.damaged, 'entry', 'entries')} of the history could not be read and are left out.",)
 
 
+def titles(trend: Trend) -> str:
+    """`SYNTHETIC · SMALL · `: what goes before all else, of any run; our own words."""
+    return "".join(f"{title} · " for title in dict.fromkeys(title for point in trend.points for title in point.entry.titles))
+
+
 def shape(trend: Trend) -> str:
     """`12 runs of 84 items, 5 draws each`"""
     entry = trend.newest

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.series.trend import Trend
 from evalaction.report.encode import cut, html, one_line
-from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape
+from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape, titles
 from evalaction.report.trend.svg import trend_svg
 
 STYLE = """\
@@ -45,7 +45,7 @@ def trend_section(trend: Trend) -> str:
     first, *others = sentences(trend)
     told = f'<p class="alarm"><strong>{inline(first)}</strong></p>' if trend.alarm else f"<p>{inline(first)}</p>"
     return (
-        f"<section><h2>Trend of <code>{html(cut(one_line(trend.newest.name), 80))}</code>: {html(shape(trend))}</h2>"
+        f"<section><h2>{titles(trend)}Trend of <code>{html(cut(one_line(trend.newest.name), 80))}</code>: {html(shape(trend))}</h2>"
         + told + "".join(f"<p>{inline(sentence)}</p>" for sentence in others)
         + trend_svg(trend.points)
         + f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.series.trend import Point, Trend
 from evalaction.report.encode import cell, prose
-from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape, share
+from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape, share, titles
 
 MOST_IN_CHART = 30
 MOST_ROWS = 30
@@ -15,7 +15,7 @@ MOST_ROWS = 30
 
 def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS) -> str:
     """The section of one card. `rows` newest runs are listed."""
-    parts = [f"{heading} Trend of {cell(trend.newest.name, 80)}: {prose(shape(trend))}"]
+    parts = [f"{heading} {titles(trend)}Trend of {cell(trend.newest.name, 80)}: {prose(shape(trend))}"]
     parts += [f"- {inline(sentence)}" for sentence in sentences(trend)]
     text = parts[0] + "\n\n" + "\n".join(parts[1:])
     chart = mermaid(trend.points)
