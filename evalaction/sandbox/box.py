@@ -16,7 +16,7 @@ from typing import Any
 
 from evalaction.sandbox.capture import Capture
 from evalaction.sandbox.launch import Launched, launch
-from evalaction.sandbox.records import Ending, LimitName, Rung, SandboxError, Spec, Task
+from evalaction.sandbox.records import Bind, Ending, LimitName, Rung, SandboxError, Spec, Task
 from evalaction.sandbox.runtime.job import CONTROL_INSIDE, DESCRIPTORS, RUNTIME_INSIDE, Job, Load
 
 _REPORT_BYTES = 262_144
@@ -97,10 +97,7 @@ class Box:
 
     def __init__(self, spec: Spec, rung: Rung) -> None:
         for bind in spec.readable:
-            if not bind.inside.startswith("/") or any(PurePosixPath(bind.inside).is_relative_to(place) for place in _OURS):
-                raise ValueError(f"nothing can be shown at {bind.inside}")
-            if rung.number in {2, 4} and bind.inside != str(bind.source) and not bind.inside.startswith("/box/"):
-                raise ValueError("without mounts a path is seen where it lies")
+            _check(bind, mounts=rung.number in {1, 3})
         self._spec = spec
         self._rung = rung
         self._launched: Launched | None = None
@@ -231,6 +228,14 @@ class Box:
             process.failed(error)
         if self._closed:
             await asyncio.gather(*(task for task in self._closing if task is not asyncio.current_task()), return_exceptions=True)
+
+
+def _check(bind: Bind, *, mounts: bool) -> None:
+    inside = PurePosixPath(bind.inside)
+    if not inside.is_absolute() or (mounts and any(inside.is_relative_to(place) for place in _OURS)):
+        raise ValueError(f"nothing can be shown at {bind.inside}")
+    if not mounts and bind.inside != str(bind.source) and not bind.inside.startswith("/box/"):
+        raise ValueError("without mounts a path is seen where it lies")
 
 
 def _sealed(content: bytes) -> int:
