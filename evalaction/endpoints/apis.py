@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from evalaction.endpoints import anthropic, azure_openai, http, openai, openai_responses, scripted
+from evalaction.endpoints import anthropic, azure_openai, command, http, openai, openai_responses, scripted
 from evalaction.endpoints.reading import Reading
 from evalaction.errors import UsageError
 from evalaction.method.canonical import Json
@@ -43,6 +43,7 @@ APIS: Mapping[str, Api] = MappingProxyType(
         "azure-openai": azure_openai,
         "anthropic": anthropic,
         "http": http,
+        "command": command,
         "scripted": scripted,
     }
 )

@@ -33,9 +33,10 @@ def secrets_of(endpoints: Iterable[Endpoint], environ: Mapping[str, str]) -> Map
 
 
 def variables_of(endpoint: Endpoint) -> Iterator[str]:
-    """Every variable an endpoint names."""
+    """Every variable an endpoint names; those that its program gets are as secret as a key."""
     yield from (name for name in (endpoint.url_env, endpoint.key_env) if name)
     yield from (header.env for header in endpoint.headers if header.env)
+    yield from endpoint.command.env if endpoint.command else ()
 
 
 def value_of(name: str, environ: Mapping[str, str], endpoint: Endpoint) -> str:

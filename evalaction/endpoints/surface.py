@@ -15,6 +15,7 @@ from evalaction.endpoints.request import Request
 from evalaction.errors import UsageError
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Completion
+from evalaction.sandbox.records import Rung
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """No reply is read beyond this, whatever the card says."""
@@ -53,13 +54,19 @@ class Surface(Protocol):
 
 
 def open_surface(
-    endpoint: Endpoint, *, environ: Mapping[str, str], files: Mapping[str, bytes], ca_bundle: str | None = None
+    endpoint: Endpoint,
+    *,
+    environ: Mapping[str, str],
+    files: Mapping[str, bytes],
+    ca_bundle: str | None = None,
+    rung: Rung | None = None,
 ) -> Surface:
     """The surface of an endpoint; nothing is connected yet.
 
     environ: the variables the card names, the proxies' and SSL_CERT_FILE; files: the committed files by the card's paths, for
-    `replies`; ca_bundle: a PEM file. Raises UsageError for a wrong address, key, proxy or bundle, NotRunError for a variable
-    that is not set. No value of a variable is ever shown.
+    `replies` and programs; ca_bundle: a PEM file; rung: the isolation that a program runs in. A surface that is an asynchronous
+    context manager is entered before its first slot. Raises UsageError for a wrong address, key, proxy or bundle, NotRunError
+    for a variable that is not set. No value of a variable is ever shown.
     """
     api_of(endpoint)
     # asyncio and ssl are loaded only where draws are made
@@ -67,6 +74,10 @@ def open_surface(
         from evalaction.endpoints.scripted_surface import open_scripted
 
         return open_scripted(endpoint, files)
+    if endpoint.api == "command":
+        from evalaction.endpoints.command_surface import open_command
+
+        return open_command(endpoint, environ, files, rung)
     from evalaction.endpoints.http_surface import open_http
 
     return open_http(endpoint, environ, ca_bundle)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def rung_for(prepared: Prepared, *, allow_unsafe: bool) -> Rung | None:
-    """The isolation for the exam's programs; None where it has none. Raises UsageError (`no_isolation`)."""
-    if not any(map(is_program, prepared.exam.items)):
+    """The isolation for the exam's programs and those of commands; None without any. Raises UsageError (`no_isolation`)."""
+    if not any(map(is_program, prepared.exam.items)) and not any(one.command for one in prepared.asked):
         return None
     from evalaction.sandbox.rungs import find_rung
 
@@ -24,5 +24,6 @@ def isolation_of(prepared: Prepared, rung: Rung | None) -> dict[str, str]:
     """What manifest and report say of it: the rung's own details as texts, and `checks`; empty where nothing was run."""
     if rung is None:
         return {}
-    checks = prepared.card.checks.isolation if any(item.check.kind == "code" for item in prepared.exam.items) else "python"
+    kinds = {item.check.kind for item in prepared.exam.items}
+    checks = prepared.card.checks.isolation if "code" in kinds else "python" if "python" in kinds else "none"
     return {name: str(value).lower() for name, value in rung.details.items()} | {"checks": checks}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,17 +17,18 @@ from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.pace import SystemClock
 from evalaction.engine.rows import Asked, RowMaker
 from evalaction.engine.run import Drawn, Job, Lane
-from evalaction.method.arms import connection, facts_of, moved_levers
+from evalaction.engine.surfaces import opened
+from evalaction.method.arms import facts_of, moved_levers
+from evalaction.method.changes import changes_of
 from evalaction.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from evalaction.endpoints import Surface
     from evalaction.engine.prepare import Prepared
     from evalaction.method.card import Endpoint
     from evalaction.method.records import ArmName
-    from evalaction.method.report import Counts
+    from evalaction.method.report import Change, Counts
     from evalaction.sandbox.records import Rung
 
 
@@ -63,18 +64,19 @@ def redactor_of(endpoints: Iterable[Endpoint], environ: Mapping[str, str]) -> Re
 
 def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
     """What is asked, of whom, where; names and digests only."""
-    frozen, card, exam = prepared.frozen, prepared.card, prepared.exam
+    trial, card, exam = prepared.trial, prepared.card, prepared.exam
     record = card.record
+    redact = redactor_of(prepared.named, setting.environ).redact
     held = {"terms": record.terms, "read_on": record.read_on, "allowance": record.allowance} if record else {}
     return Manifest(
         tool_version=__version__,
         started_at=utc_now(),
-        card_path=frozen.card_path,
-        card_text=frozen.card_bytes.decode(),
-        card_sha256=frozen.card_sha256,
-        commit=frozen.commit,
-        parents=frozen.parents,
-        base=setting.base,
+        card_path=prepared.path,
+        card_text=trial.question.card_bytes.decode(),
+        card_sha256=trial.question.card_sha256,
+        commit=trial.judged.commit,
+        parents=trial.judged.parents,
+        base=trial.base or setting.base,
         exam_sha256=exam.sha256,
         ids_sha256=exam.ids_sha256,
         checker_sha256=exam.checker_sha256,
@@ -82,6 +84,12 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
         items=tuple((item.id, item.tags) for item in exam.items),
         arms=tuple(_arm_record(prepared, arm) for arm in prepared.arms),
         levers=_levers(prepared),
+        changes=_changes(prepared, redact),
+        unchanged=tuple(sorted(prepared.unchanged)),
+        left_out=prepared.left_out,
+        question=trial.asked_by,
+        question_changes=trial.question_changes,
+        base_missing=trial.base_missing,
         planned=prepared.planned,
         runner=dict(setting.identity),
         isolation=isolation_of(prepared, setting.rung),
@@ -94,12 +102,27 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
 
 
 def _arm_record(prepared: Prepared, arm: ArmName) -> ArmRecord:
-    return ArmRecord(arm=arm, asked=facts_of(prepared.arms[arm]), requests_sha256=prepared.requests_sha256(arm))
+    resolved = prepared.arms[arm]
+    routes = tuple(one.route for one in resolved.asked)
+    return ArmRecord(
+        arm=arm,
+        asked=facts_of(resolved),
+        requests_sha256=prepared.requests_sha256(arm),
+        routes=routes if any(routes) else (),
+    )
 
 
 def _levers(prepared: Prepared) -> tuple[str, ...]:
     arms = tuple(prepared.arms.values())
     return moved_levers(*arms) if len(arms) == 2 else ()
+
+
+def _changes(prepared: Prepared, redact: Callable[[str], str]) -> tuple[Change, ...]:
+    """What moved between two commits; two arms of one card are meant to differ."""
+    arms = prepared.arms
+    if len(arms) < 2 or arms["treatment"].source.commit == arms["control"].source.commit:
+        return ()
+    return changes_of(arms["treatment"], arms["control"], redact=redact)
 
 
 def _run_url(environ: Mapping[str, str]) -> str | None:
@@ -123,7 +146,6 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
     from evalaction.checks.pool import Judge
 
     card, exam = prepared.card, prepared.exam
-    surfaces, keys = _surfaces(prepared, setting)
     redact = redactor_of(prepared.named, setting.environ).redact
 
     def quotable(text: str) -> bool:
@@ -145,12 +167,13 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
         keep_text=card.draws.keep_text,
     )
     judging = Judge(exam.items, card.checks, WORKERS, quotable=quotable, files=exam.files, rung=setting.rung)
-    async with judging as judge:
+    reaching = opened(prepared, setting.environ, ca_bundle=setting.ca_bundle, rung=setting.rung)
+    async with reaching as reached, judging as judge:
         yield Job(
             grid=Grid(ids, arms=tuple(prepared.requests), draws=card.draws.count, seed=card.seed),
             items=exam.items,
-            lanes={arm: _lane(prepared, arm, keys[arm]) for arm in prepared.requests},
-            surfaces=surfaces,
+            lanes={arm: _lane(prepared, arm, reached.keys[arm]) for arm in prepared.requests},
+            surfaces=reached.surfaces,
             judge=judge,
             rows=rows,
             pace=card.pace,
@@ -161,34 +184,7 @@ WORKERS = 2
 """Processes that judge; a third one does not help beside the client itself on a small runner."""
 
 
-def _surfaces(prepared: Prepared, setting: Setting) -> tuple[dict[str, Surface], dict[ArmName, list[str]]]:
-    """The surfaces by key, and per arm the key of each item. Equal connections are one surface, whatever arm asks."""
-    from evalaction.endpoints import open_surface
-
-    surfaces: dict[str, Surface] = {}
-    known: list[tuple[Endpoint, Mapping[str, bytes] | None, str]] = []
-    keys: dict[ArmName, list[str]] = {}
-
-    def key_of(endpoint: Endpoint, files: Mapping[str, bytes]) -> str:
-        alike = connection(endpoint)
-        own = files if endpoint.replies else None
-        found = next((key for other, theirs, key in known if other == alike and theirs is own), None)
-        if found is None:
-            found = f"{endpoint.name} {len(known)}"
-            known.append((alike, own, found))
-            surfaces[found] = open_surface(alike, environ=setting.environ, files=files, ca_bundle=setting.ca_bundle)
-        return found
-
-    for name, arm in prepared.arms.items():
-        of_endpoint = [(endpoint, key_of(endpoint, arm.source.files)) for endpoint in arm.endpoints]
-        keys[name] = [
-            next(key for endpoint, key in of_endpoint if endpoint is one.endpoint or endpoint == one.endpoint)
-            for one in arm.asked
-        ]
-    return surfaces, keys
-
-
-def _lane(prepared: Prepared, arm: ArmName, keys: list[str]) -> Lane:
+def _lane(prepared: Prepared, arm: ArmName, keys: Sequence[str]) -> Lane:
     from evalaction.endpoints import Call
 
     draws = prepared.card.draws

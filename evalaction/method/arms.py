@@ -15,6 +15,7 @@ from evalaction.method.exams.prompt import messages_for
 from evalaction.method.exams.template import Template, read_template
 from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.judging.limits import sampling_seed
+from evalaction.method.programs import program_sha256
 from evalaction.method.question import endpoint_of
 from evalaction.method.reading.text import decode, short
 from evalaction.method.records import Item, Message, Output, Sentence
@@ -129,13 +130,20 @@ def check_allowed(card: Card, resolved: Resolved) -> None:
 
 
 def connection(endpoint: Endpoint) -> Endpoint:
-    """The endpoint without what a request says itself: draws with equal connections share their sockets."""
-    return replace(endpoint, model=None, params={}, price=None)
+    """The endpoint without what a request says itself: draws with equal connections share their sockets.
+
+    With an `api_version` the address names the model.
+    """
+    return replace(endpoint, model=endpoint.model if endpoint.api_version else None, params={}, price=None)
 
 
 def identity_of(endpoint: Endpoint, files: Mapping[str, bytes]) -> Json:
-    """`endpoint_of` with the file of a scripted endpoint."""
-    return endpoint_of(endpoint, replies=files[endpoint.replies] if endpoint.replies else None)
+    """`endpoint_of` with the file of a scripted endpoint and the program of a command."""
+    return endpoint_of(
+        endpoint,
+        replies=files[endpoint.replies] if endpoint.replies else None,
+        program=_program(endpoint, files),
+    )
 
 
 def digested(resolved: Resolved) -> Json:
@@ -170,6 +178,7 @@ def facts_of(resolved: Resolved) -> ArmFacts:
                 seeded=sampling_seed(endpoint),
                 identity=digest(identity),
                 parameters=digest(dict(endpoint.params)),
+                counters=tuple(endpoint.counters),
             )
             for endpoint, identity in zip(resolved.endpoints, _identities(resolved), strict=True)
         ),
@@ -178,7 +187,7 @@ def facts_of(resolved: Resolved) -> ArmFacts:
 
 
 def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
-    """What differs between two arms: route, endpoint, model, parameters, prompt.
+    """What differs between two arms: route, endpoint, program, model, parameters, prompt.
 
     An item that goes another way says nothing of the other levers: its endpoint and model differ because of the route.
     """
@@ -189,12 +198,21 @@ def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
     compared = [pair for place, pair in enumerate(stayed) if not _same_pair(pair, stayed[place - 1] if place else None)]
     differs = {
         "route": any(rerouted),
-        "endpoint": any(identity_of(a.endpoint, files[0]) != identity_of(b.endpoint, files[1]) for a, b in compared),
+        "endpoint": any(_reached(a.endpoint, files[0]) != _reached(b.endpoint, files[1]) for a, b in compared),
+        "program": any(_program(a.endpoint, files[0]) != _program(b.endpoint, files[1]) for a, b in compared),
         "model": any(a.endpoint.model != b.endpoint.model for a, b in compared),
         "parameters": any(dict(a.endpoint.params) != dict(b.endpoint.params) for a, b in compared),
         "prompt": any(a.messages != b.messages for a, b in pairs),
     }
     return tuple(lever for lever, moved in differs.items() if moved)
+
+
+def _reached(endpoint: Endpoint, files: Mapping[str, bytes]) -> Json:
+    return endpoint_of(endpoint, replies=files[endpoint.replies] if endpoint.replies else None)
+
+
+def _program(endpoint: Endpoint, files: Mapping[str, bytes]) -> str | None:
+    return program_sha256(endpoint.command, files) if endpoint.command else None
 
 
 def _same_pair(pair: tuple[Asked, Asked], before: tuple[Asked, Asked] | None) -> bool:

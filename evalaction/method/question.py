@@ -28,12 +28,13 @@ def question_of(card: Card, exam: Exam) -> Json:
     }
 
 
-def endpoint_of(endpoint: Endpoint, *, replies: bytes | None = None) -> Json:
+def endpoint_of(endpoint: Endpoint, *, replies: bytes | None = None, program: str | None = None) -> Json:
     """What of an endpoint's definition decides whom a request reaches and how its reply is read, beside the request itself.
 
-    Its name, price and `shared` do not count; a variable counts by its name. `replies` is the file of a scripted endpoint.
+    Its name, price and `shared` do not count; a variable counts by its name. `replies` is the file of a scripted endpoint,
+    `program` the digest of a command's files.
     """
-    shape = endpoint.http
+    shape, command, poll = endpoint.http, endpoint.command, endpoint.poll
     return {
         "api": endpoint.api,
         "url": endpoint.url.rstrip("/") if endpoint.url else None,
@@ -43,7 +44,17 @@ def endpoint_of(endpoint: Endpoint, *, replies: bytes | None = None) -> Json:
         "output": endpoint.output,
         "read": {name.name: getattr(shape, name.name) for name in fields(shape) if name.name != "body"} if shape else None,
         "replies": sha256(replies) if replies is not None else None,
+        "api_version": endpoint.api_version,
+        "poll": {name.name: _listed(getattr(poll, name.name)) for name in fields(poll)} if poll else None,
+        "trace": endpoint.trace,
+        "counters": dict(endpoint.counters),
+        "command": {name.name: _listed(getattr(command, name.name)) for name in fields(command)} if command else None,
+        "program": program,
     }
+
+
+def _listed(value: Json) -> Json:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def question_digest(
@@ -77,8 +88,9 @@ def _plain(value: Threshold | str | int | None) -> Json:
 
 
 def _limit(limit: Limit) -> dict[str, Json]:
-    return {"scope": limit.scope, "name": limit.name, "tag": limit.tag, "bound": str(limit.bound.value)}
+    counter: dict[str, Json] = {"counter": limit.counter} if limit.counter else {}
+    return {"scope": limit.scope, "name": limit.name, "tag": limit.tag, "bound": str(limit.bound.value), **counter}
 
 
-def _limit_order(limit: Limit) -> tuple[str, str, str]:
-    return limit.scope, limit.tag or "", limit.name
+def _limit_order(limit: Limit) -> tuple[str, str, str, str]:
+    return limit.scope, limit.tag or "", limit.name, limit.counter or ""

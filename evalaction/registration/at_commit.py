@@ -17,6 +17,7 @@ from evalaction.registration.frozen import Frozen, limit_of, named_files
 from evalaction.registration.git import Commit, Git
 from evalaction.registration.paths import CARD_BYTES, EXAM_BYTES, Place
 from evalaction.registration.pins import broken_pins, pins
+from evalaction.registration.programs import keyed, programs_at
 from evalaction.schemas import load as load_schema
 
 _WHY: Mapping[Committed, tuple[str, str]] = {
@@ -115,7 +116,8 @@ def _place(git: Git, card_path: str) -> Place:
 
 def _named(git: Git, commit: Commit, place: Place, card: Card) -> dict[str, bytes]:
     limits = {place.below(path): limit_of(role) for path, role in named_files(card).items()}
-    return {place.shown(path): data for path, data in _read(git, commit, limits).items()}
+    files = {place.shown(path): data for path, data in _read(git, commit, limits).items()}
+    return files | keyed(_regular(commit, programs_at(git, commit, place, card)))
 
 
 def _exam_files(git: Git, commit: Commit, place: Place, card: Card) -> dict[str, bytes]:

@@ -87,7 +87,7 @@ def work_exam(place: Place, exam: ExamRef) -> dict[str, bytes]:
     if found != "folder":
         return files | {exam.tasks: work_file(place, path, EXAM_BYTES)}
     room = EXAM_BYTES
-    names = _names_below(place, path)
+    names = names_below(place, path)
     _refuse_unsayable(names)
     for name in names:
         files[place.shown(name)] = work_file(place, name, EXAM_BYTES)
@@ -97,7 +97,8 @@ def work_exam(place: Place, exam: ExamRef) -> dict[str, bytes]:
     return files
 
 
-def _names_below(place: Place, folder: str) -> list[str]:
+def names_below(place: Place, folder: str) -> list[str]:
+    """The files of a folder of the working tree that git knows or does not ignore; outside git all of them."""
     if place.git:
         tracked = (path for path in place.git.index([folder]) if os.path.lexists(place.root / path))
         return sorted({*tracked, *place.git.untracked(folder)})

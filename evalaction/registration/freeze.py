@@ -20,6 +20,7 @@ from evalaction.registration.frozen import Checked, Frozen, Pinned, Role, Verify
 from evalaction.registration.git import Commit, Git
 from evalaction.registration.paths import CARD_BYTES, EXAM_BYTES, Place, locate
 from evalaction.registration.pins import broken_pins, pins
+from evalaction.registration.programs import keyed, program_states, programs_in_work
 from evalaction.schemas import load as load_schema
 
 
@@ -66,6 +67,7 @@ def rehearse(card_path: Path) -> Frozen:
     card = parse_card(data, file=place.card, schema=load_schema("card"))
     exam = load_exam(work_exam(place, card.exam), tasks=card.exam.tasks, checker=card.exam.checker)
     files = {path: work_file(place, place.below(path), limit_of(role)) for path, role in named_files(card).items()}
+    files |= programs_in_work(place, card)
     return _frozen(place, None, data, card=card, exam=exam, files=files)
 
 
@@ -99,6 +101,7 @@ class _Inspection:
         judging = [states[self.place.below(path)] for path, role in named.items() if role == "checker"]
         exam = self._exam(card, [*exam_states, *judging])
         files = {path: self._committed([states[self.place.below(path)]])[path] for path in named}
+        files |= self._programs(commit, card)
         return _frozen(self.place, commit, data, card=card, exam=exam, files=files)
 
     def _head(self, expected: str | None) -> Commit:
@@ -135,6 +138,13 @@ class _Inspection:
         self.pinned = pins(card, exam, files, working)
         self.breaks += broken_pins(card, self.pinned, files)
         return exam
+
+    def _programs(self, commit: Commit, card: Card) -> dict[str, bytes]:
+        states = program_states(self.git, commit, self.place, card)
+        self._note("program", states)
+        if not all(isinstance(state.committed, bytes) and not state.committed.startswith(LFS) for state in states):
+            raise _Halt
+        return keyed({state.path: state.committed for state in states if isinstance(state.committed, bytes)})
 
     def _note(self, role: Role, states: Iterable[FileState]) -> None:
         for state in states:

@@ -13,7 +13,7 @@ from evalaction.method.reading.text import decode
 from evalaction.method.records import Break, Sentence
 from evalaction.registration.paths import PROMPT_BYTES, REPLIES_BYTES, oversize
 
-Role: TypeAlias = Literal["card", "exam", "checker", "prompt", "route", "replies"]
+Role: TypeAlias = Literal["card", "exam", "checker", "prompt", "route", "replies", "program"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +32,8 @@ class Frozen:
     card_sha256: str
     exam: Exam
     files: Mapping[str, bytes]
-    """Bytes of the checker, of prompts, routes and scripted replies, by their path as the card writes it."""
+    """Bytes of the checker, of prompts, routes and scripted replies, by their path as the card writes it; of programs by a
+    slash and their path from the root."""
     warnings: tuple[Sentence, ...]
 
     def texts(self) -> dict[str, str]:
