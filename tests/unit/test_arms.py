@@ -231,3 +231,12 @@ def test_an_item_that_goes_another_way_moves_the_route_alone() -> None:
     assert moved_levers(ours, arm(big, big, small, routes=("1", "1", "default"))) == ("route",)
     assert moved_levers(ours, arm(big, big, endpoint("small", model="t"), routes=("1", "1", "2"))) == ("route", "model")
     assert moved_levers(ours, arm(big, small, small, routes=("2", "2", "2"))) == ()
+
+
+def test_a_program_of_another_commit_is_a_lever_of_its_own() -> None:
+    runs = Endpoint(name="router", api="command", command=Command(run=("python3", "llm/main.py"), paths=("llm",)))
+    ours, same, theirs = (arm(runs, files={"/llm/main.py": data}) for data in (b"1", b"1", b"2"))
+    assert moved_levers(ours, same) == () and digested(ours) == digested(same)
+    assert moved_levers(ours, theirs) == ("program",) and digested(ours) != digested(theirs)
+    other = replace(runs, command=Command(run=("python3", "llm/other.py"), paths=("llm",)))
+    assert moved_levers(ours, arm(other, files={"/llm/main.py": b"1"})) == ("endpoint",)
