@@ -43,6 +43,15 @@ class World:
             return 100
         return min(max(shutil.get_terminal_size((100, 24)).columns, 40), 100)
 
+    def write_utf8(self, text: str) -> None:
+        """Write a file's text to standard output as the file's own bytes, whatever the console's encoding is."""
+        buffer = getattr(self.out, "buffer", None)
+        if buffer is None:
+            self.out.write(text)
+            return
+        self.out.flush()
+        buffer.write(text.encode())
+
     def say(self, text: str = "") -> None:
         self.out.write(text + "\n")
 

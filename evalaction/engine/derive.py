@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeAlias
 
 from evalaction.engine.folder import DERIVED, write_files
+from evalaction.engine.harvest import Harvest, harvest
 from evalaction.engine.manifest import read_manifest
 from evalaction.engine.score import score
-from evalaction.method.records import Row
 from evalaction.method.report import Report
+from evalaction.report import junit
+from evalaction.report.badge import badge_json
+from evalaction.report.html import page
 from evalaction.report.markdown import comment, summary
 from evalaction.report.results_json import results_json
-from evalaction.report.rows_csv import COLUMNS, FIRST_PROTOCOL, first_protocol_line, heading, row_line
+from evalaction.report.rows_csv import COLUMNS, FIRST_PROTOCOL, heading
+
+Files: TypeAlias = "dict[str, bytes | Iterable[bytes]]"
 
 
 class Leaks(Protocol):
@@ -23,33 +26,58 @@ class Leaks(Protocol):
 
 
 def derive(folder: Path) -> Report:
-    """Score a run, whose folder the caller has locked, and write results.json, rows.csv, comment.md, summary.md, SHA256SUMS.
+    """Score a run, whose folder the caller has locked, and write everything that follows from its rows.
 
-    With one arm also `verdicts.csv`, the three columns of the first protocol. Raises as `score` does, before anything is
-    replaced; UsageError when the disk refuses.
+    That is results.json, rows.csv, comment.md, summary.md, report.html, junit.xml, badge.json and SHA256SUMS; with one arm also
+    `verdicts.csv`, the three columns of the first protocol. Raises as `score` does, before anything is replaced; UsageError when
+    the disk refuses.
     """
     manifest = read_manifest(folder)
-    with tempfile.TemporaryFile() as all_columns, tempfile.TemporaryFile() as three_columns:
-        tables = [_Table(all_columns, manifest.planned)]
-        if len(manifest.arms) == 1:
-            tables.append(_Table(three_columns, manifest.planned))
-
-        def each(row: Row) -> None:
-            for table, line_of in zip(tables, (row_line, first_protocol_line), strict=False):
-                table.add(row.index, line_of(row).encode())
-
-        report = score(folder, each)
-        files: dict[str, bytes | Iterable[bytes]] = {}
+    with harvest(folder, manifest) as draws:
+        report = score(folder, draws.add)
+        files: Files = {}
         if manifest.ended is None:
-            for table, name, columns in zip(tables, ("rows.csv", "verdicts.csv"), (COLUMNS, FIRST_PROTOCOL), strict=False):
-                files[name] = table.lines(heading(columns).encode())
-        files |= {
-            "comment.md": comment(report).encode(),
-            "summary.md": summary(report).encode(),
-            "results.json": results_json(report).encode(),
-        }
-        write_files(folder, files)
+            files["rows.csv"] = _table(draws, "rows.csv", COLUMNS)
+            if len(manifest.arms) == 1:
+                files["verdicts.csv"] = _table(draws, "verdicts.csv", FIRST_PROTOCOL)
+        write_files(folder, files | rendered(report, draws))
     return report
+
+
+def rendered(report: Report, draws: Harvest | None = None) -> Files:
+    """The files that show a report; those of a run whose card could not be read have no draws."""
+    drawn = draws.drawn() if draws else None
+    return {
+        "comment.md": comment(report).encode(),
+        "summary.md": summary(report).encode(),
+        "results.json": results_json(report).encode(),
+        "badge.json": badge_json(report).encode(),
+        "junit.xml": _encoded(junit.pieces(report, draws.asked() if draws else None)),
+        "report.html": _encoded(page.pieces(report, drawn)),
+    }
+
+
+def page_of(folder: Path) -> Iterator[str]:
+    """The page of a run, piece by piece, without writing anything. Raises as `score` does."""
+    with harvest(folder, read_manifest(folder)) as draws:
+        report = score(folder, draws.add)
+        yield from page.pieces(report, draws.drawn())
+
+
+def junit_of(folder: Path) -> Iterator[str]:
+    """The same for `junit.xml`."""
+    with harvest(folder, read_manifest(folder)) as draws:
+        report = score(folder, draws.add)
+        yield from junit.pieces(report, draws.asked())
+
+
+def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+    return (piece.encode() for piece in pieces)
+
+
+def _table(draws: Harvest, name: str, columns: tuple[str, ...]) -> Iterator[bytes]:
+    yield heading(columns).encode()
+    yield from draws.lines(name)
 
 
 def find_leaks(folder: Path, redactor: Leaks) -> list[tuple[str, str]]:
@@ -65,26 +93,3 @@ def drop_derived(folder: Path) -> None:
     """Take away every derived file; the rows and the manifest stay."""
     for name in DERIVED:
         (folder / name).unlink(missing_ok=True)
-
-
-class _Table:
-    """CSV lines that come in any order and leave in planned order; they wait in a file, not in memory."""
-
-    def __init__(self, file: IO[bytes], planned: int) -> None:
-        self._file = file
-        self._places = array("Q", [0]) * (2 * planned)
-        self._end = 0
-
-    def add(self, index: int, line: bytes) -> None:
-        self._file.write(line)
-        self._places[2 * index : 2 * index + 2] = array("Q", (self._end, len(line)))
-        self._end += len(line)
-
-    def lines(self, heading: bytes) -> Iterator[bytes]:
-        yield heading
-        self._file.flush()
-        for index in range(0, len(self._places), 2):
-            place, length = self._places[index : index + 2]
-            if length:
-                self._file.seek(place)
-                yield self._file.read(length)

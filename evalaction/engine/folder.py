@@ -15,7 +15,9 @@ MANIFEST = "manifest.json"
 ROWS = "rows.jsonl"
 TEXTS = "texts.jsonl"
 SUMS = "SHA256SUMS"
-DERIVED = ("results.json", "rows.csv", "verdicts.csv", "comment.md", "summary.md", "report.html", "junit.xml", SUMS)
+DERIVED = (
+    "results.json", "rows.csv", "verdicts.csv", "comment.md", "summary.md", "report.html", "junit.xml", "badge.json", SUMS,
+)  # fmt: skip
 
 
 def create(folder: Path) -> None:

@@ -8,15 +8,13 @@ from pathlib import Path
 
 from evalaction import __version__
 from evalaction.engine.conduct import leave_refusal
-from evalaction.engine.derive import derive
+from evalaction.engine.derive import derive, rendered
 from evalaction.engine.folder import MANIFEST, clear, create, locked, write_files
 from evalaction.engine.manifest import REFUSAL_FORMAT, Ended, Manifest
 from evalaction.errors import EvalactionError
 from evalaction.method.records import Break
 from evalaction.method.report import Provenance, Report
 from evalaction.method.telling.summary import refusal_report
-from evalaction.report.markdown import comment, summary
-from evalaction.report.results_json import results_json
 
 
 def refuse_prepared(folder: Path, manifest: Manifest, ended: Ended) -> Report:
@@ -37,11 +35,6 @@ def refuse_unread(
         clear(folder)
         write_files(
             folder,
-            {
-                MANIFEST: (json.dumps(held, indent=1) + "\n").encode(),
-                "comment.md": comment(report).encode(),
-                "summary.md": summary(report).encode(),
-                "results.json": results_json(report).encode(),
-            },
+            {MANIFEST: (json.dumps(held, indent=1) + "\n").encode()} | rendered(report),
         )
     return report

@@ -32,7 +32,7 @@ def row_line(row: Row) -> str:
 
 def first_protocol_line(row: Row) -> str:
     """One row's line under FIRST_PROTOCOL."""
-    return _line((row.item, row.draw, row.verdict))
+    return _line((csv_cell(row.item), row.draw, row.verdict))
 
 
 def rows_csv(rows: Iterable[Row]) -> str:

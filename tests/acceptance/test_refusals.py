@@ -18,7 +18,9 @@ from evalaction.cli.world import World
 from evalaction.errors import EXIT_CODES, Outcome
 from evalaction.registration.lock import lock
 
-REFUSED = {"SHA256SUMS", "comment.md", "manifest.json", "results.json", "summary.md"}
+REFUSED = {
+    "SHA256SUMS", "badge.json", "comment.md", "junit.xml", "manifest.json", "report.html", "results.json", "summary.md",
+}  # fmt: skip
 
 
 def assert_refused(project: Project, outcome: Outcome, code: str, *words: str, to: str = "run", **how: Any) -> None:

@@ -23,7 +23,7 @@ from evalaction.method.card import Pace
 from evalaction.method.records import Completion
 from evalaction.redaction import Redactor
 
-DERIVED = {"results.json", "rows.csv", "comment.md", "summary.md", "SHA256SUMS"}
+DERIVED = {"results.json", "rows.csv", "comment.md", "summary.md", "report.html", "junit.xml", "badge.json", "SHA256SUMS"}
 
 
 def drawn(folder: Path, reply: Callable[[Sent], Completion], *, resume: bool = False, **options: Any) -> Job:

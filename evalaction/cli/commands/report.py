@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
+from evalaction.engine.derive import junit_of, page_of
 from evalaction.engine.score import planned_rows, score
+from evalaction.method.report import Report
+from evalaction.report.badge import badge_json
 from evalaction.report.markdown import comment, summary
 from evalaction.report.results_json import results_json
 from evalaction.report.rows_csv import rows_csv
 from evalaction.report.text import render_text
 
+_OF_REPORTS: dict[str, Callable[[Report], str]] = {
+    "markdown": comment,
+    "summary": summary,
+    "json": results_json,
+    "badge": badge_json,
+}
+
 
 def run(options: Options, world: World) -> int:
     folder = world.cwd / options.run
-    if options.format == "csv":
-        world.out.write(rows_csv(planned_rows(folder)))
-        return 0
-    report = score(folder)
     if options.format == "text":
-        world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
+        world.say(render_text(score(folder), encoding=world.encoding, colour=world.colour, width=world.width))
     else:
-        world.out.write({"markdown": comment, "summary": summary, "json": results_json}[options.format](report))
+        _file(folder, options.format, world)
     return 0
+
+
+def _file(folder: Path, form: str, world: World) -> None:
+    """What is also a file of the run, byte for byte."""
+    if form == "html":
+        for piece in page_of(folder):
+            world.write_utf8(piece)
+    elif form == "junit":
+        for piece in junit_of(folder):
+            world.write_utf8(piece)
+    elif form == "csv":
+        world.write_utf8(rows_csv(planned_rows(folder)))
+    else:
+        world.write_utf8(_OF_REPORTS[form](score(folder)))

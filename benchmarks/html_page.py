@@ -1,0 +1,220 @@
+"""The page of a large run in a real browser: opening it beside opening an empty page, and scrolling its list.
+
+    python -m benchmarks.html_page [--items 10000] [--draws 10] [--keep FOLDER]
+
+Needs a Chromium: on the path, or named in the variable CHROMIUM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measuring import Figure, median, spread
+from evalaction import schemas
+from evalaction.engine.derive import derive
+from evalaction.engine.grid import Grid, Planned
+from evalaction.engine.journal import Journal, line_of
+from evalaction.engine.manifest import ArmRecord, Manifest, write_manifest
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.counting.halves import half_of
+from evalaction.method.counting.row_json import row_to_json
+from evalaction.method.judging.facts import ArmFacts, EndpointFacts
+from evalaction.method.records import ARMS, Columns, Row, Usage
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from support.browser import Page, chromium, opened, started
+
+CARD: dict[str, Any] = {
+    "protocol": "evalaction/1",
+    "name": "benchmark",
+    "exam": {"tasks": "tasks.jsonl", "data": "synthetic"},
+    "endpoints": {"main": {"api": "openai", "url": "http://127.0.0.1:9", "model": "m"}},
+    "arms": {"treatment": {"endpoint": "main", "system": "b.md"}, "control": {"endpoint": "main", "system": "a.md"}},
+    "sign": {"claim": "not_behind", "margin": 0.1, "seed": "benchmark", "metric": "mean"},
+    "limits": {"between": {"max_flip_gain": 0.1}},
+}
+EMPTY = "<!doctype html><title>empty</title><p>Nothing."
+_TAGS = ("billing", "outage", "account", "other")
+_WORDS = ("the", "customer", "asks", "for", "a", "refund", "since", "export", "of", "invoice", "never", "finished")
+_DIGEST = hashlib.sha256(b"benchmark").hexdigest()
+
+
+def _lot(*parts: object) -> int:
+    return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:4])
+
+
+def _columns(planned: Planned) -> Columns:
+    """Items differ in how often they fail; the treatment fails a little more often than the control."""
+    hard = _lot("item", planned.item) % 100
+    lot = _lot(planned.item, planned.arm, planned.draw) % 100
+    if lot == 0:
+        return Columns(False, "status:503")
+    if lot < 3:
+        return Columns(True, None, False, "not_json: Expecting value, at the beginning")
+    if lot < 4:
+        return Columns(True, None, True, None, None, "checker:timeout")
+    wrong = hard < 8 or (hard < 20 and lot < (55 if planned.arm == "treatment" else 30))
+    return Columns(True, None, True, None, not wrong, "differs: expected “refund”, got “rebate”" if wrong else None)
+
+
+def _row(planned: Planned, item: str, half: int) -> Row:
+    columns = _columns(planned)
+    lot = _lot("ms", planned.index)
+    slow = 1 if planned.arm == "control" else 1.25
+    return Row(
+        index=planned.index,
+        item=item,
+        arm=planned.arm,
+        draw=planned.draw,
+        half=half,
+        columns=columns,
+        request_sha256=_DIGEST,
+        endpoint="main",
+        started_at="2026-01-01T00:00:00.000Z",
+        ms=int(slow * (300 + 40_000 / (20 + lot % 500) + lot % 97)),
+        status=200 if columns.reach else 503,
+        text_sha256=_DIGEST if columns.reach else None,
+        error_head=None if columns.reach else '{"error": "overloaded"}',
+        finish_reason="stop" if columns.reach else None,
+        usage=Usage(input=80 + planned.item % 60, output=20 + lot % 120) if columns.reach else Usage(),
+        served_model="m-2026-01-01" if columns.reach else None,
+    )
+
+
+def _text(planned: Planned) -> str:
+    words = (_WORDS[_lot(planned.index, number) % len(_WORDS)] for number in range(20))
+    return json.dumps({"label": "refund", "why": " ".join(words)})
+
+
+def write_run(folder: Path, items: int, draws: int) -> None:
+    """A sealed run of two arms with all its texts, in a new folder."""
+    ids = [f"ticket-{number:05}" for number in range(items)]
+    card = json.dumps(CARD | {"draws": {"count": draws, "timeout_ms": 10_000}})
+    asked = ArmFacts(endpoints=(EndpointFacts(name="main", api="openai", model="m", identity=_DIGEST),))
+    manifest = Manifest(
+        tool_version="0",
+        started_at="2026-01-01T00:00:00.000Z",
+        card_path="card.json",
+        card_text=card,
+        card_sha256=hashlib.sha256(card.encode()).hexdigest(),
+        commit="0" * 40,
+        exam_sha256=_DIGEST,
+        ids_sha256=_DIGEST,
+        question_digest=_DIGEST,
+        items=tuple((one, (_TAGS[number % len(_TAGS)],)) for number, one in enumerate(ids)),
+        arms=tuple(ArmRecord(arm=arm, asked=asked, requests_sha256=_DIGEST) for arm in ARMS),
+        planned=items * draws * 2,
+    )
+    folder.mkdir(parents=True)
+    write_manifest(folder, manifest)
+    seed = parse_card(card.encode(), file="card.json", schema=schemas.load("card")).seed
+    halves = [half_of(one, seed) for one in ids]
+    with Journal(folder) as journal:
+        lines = []
+        for planned in Grid(ids, arms=ARMS, draws=draws, seed=seed):
+            row = _row(planned, ids[planned.item], halves[planned.item])
+            place = {"index": planned.index, "item": row.item, "arm": row.arm, "draw": row.draw}
+            text = line_of(place | {"text": _text(planned)}) if row.columns.reach else b""
+            lines.append((line_of(row_to_json(row)), text))
+        journal.add_lines(lines)
+        journal.seal(planned=len(lines), sent=len(lines), ended="complete", ms=1_000)
+
+
+def _opening(program: str, path: Path, rounds: int) -> list[float]:
+    """Seconds from the navigation until two frames after loading, each in a browser of its own."""
+    spent = []
+    for _ in range(rounds):
+        with started(program) as browser, opened(browser, path.parent / "empty.html") as page:
+            start = time.perf_counter()
+            page.open(path)
+            page.settle()
+            spent.append(time.perf_counter() - start)
+            assert not page.complaints, page.complaints
+    return spent
+
+
+_SCROLL = """new Promise((done) => {
+  const view = document.querySelector('.view'); const frames = []; let last = performance.now();
+  const step = (now) => {
+    frames.push(now - last); last = now; view.scrollTop += 900;
+    if (frames.length < 120) requestAnimationFrame(step); else done(frames.slice(2));
+  };
+  requestAnimationFrame(step);
+})"""
+_IDLE = _SCROLL.replace("view.scrollTop += 900;", "").replace("const view = document.querySelector('.view');", "")
+
+
+def _frames(page: Page, expression: str) -> list[float]:
+    frames: list[float] = page.run(expression)
+    return frames
+
+
+def figures(folder: Path, *, items: int, draws: int, rounds: int) -> Iterator[Figure]:
+    program = chromium()
+    if program is None:
+        print("There is no Chromium here: install it, or name it in the variable CHROMIUM.")
+        return
+    run = folder / "run"
+    write_run(run, items, draws)
+    start = time.process_time()
+    derive(run)
+    derived = time.process_time() - start
+    path = run / "report.html"
+    (run / "empty.html").write_text(EMPTY)
+    empty, whole = _opening(program, run / "empty.html", rounds), _opening(program, path, rounds)
+    shape = f"{items:,} items × {draws} draws × 2 arms, {path.stat().st_size / 2**20:.1f} MiB"
+    yield Figure(
+        what=f"opening the page of {shape} ÷ opening an empty page",
+        measured=spread(whole, "s"),
+        beside=spread(empty, "s"),
+        ratio=median(whole) / median(empty),
+    )
+    yield Figure(
+        what="opening it ÷ two seconds",
+        measured=spread(whole, "s"),
+        beside="2 s",
+        ratio=median(whole) / 2,
+        goal=1,
+    )
+    with started(program) as browser, opened(browser, path) as page:
+        page.click(".view")
+        idle, moving = _frames(page, _IDLE), _frames(page, _SCROLL)
+    yield Figure(
+        what="a frame while the list scrolls 30 rows a frame ÷ a frame at rest",
+        measured=spread(moving, "ms", digits=1),
+        beside=spread(idle, "ms", digits=1),
+        ratio=median(moving) / median(idle),
+        goal=1.5,
+    )
+    yield Figure(
+        what="CPU to derive all files of the run, a draw",
+        measured=f"{derived / (items * draws * 2) * 1e6:.0f} µs",
+        beside=f"{derived:.1f} s",
+        ratio=derived,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.html_page", description=__doc__)
+    parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--keep", type=Path, help="leave the run in this new folder")
+    options = parser.parse_args()
+    from benchmarks.table import show
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep or Path(scratch)
+        show(figures(folder, items=options.items, draws=options.draws, rounds=options.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Cells and texts → the page's one block of data: JSON that no HTML parser can end early, columns in place of records.
+
+`runs` are values with how often each follows itself: `[7, 3, 0, 1]` is 7, 7, 7, 0.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from evalaction.method.records import ArmName
+from evalaction.method.report import Report
+from evalaction.report.cells import Cells, Side, Words
+from evalaction.report.html.kept import HEAD, Kept, Source
+from evalaction.report.moved import KINDS
+
+FORMAT = "evalaction-page/1"
+MOST_DETAILED = 400_000
+"""Draws up to which the page holds more of each than its mark."""
+_ACTIVE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def encoded(value: object) -> str:
+    """JSON in which `<`, `>`, `&`, the line separators and half characters are escapes: inert in any place of a page."""
+    return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value))
+
+
+def runs(values: Iterable[int]) -> list[int]:
+    return [number for value, same in groupby(values) for number in (value, sum(1 for _ in same))]
+
+
+def detailed(cells: Cells) -> bool:
+    return len(cells) <= MOST_DETAILED
+
+
+def chunks(report: Report, cells: Cells, source: Source, kept: Kept, moved: Mapping[str, set[str]]) -> Iterator[str]:
+    """The text of the block, piece by piece."""
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "draws": cells.draws,
+        "arms": cells.arms,
+        "judged": bool(report.arms),
+        "ids": cells.ids,
+        "halves": "".join(map(str, cells.halves)) if report.halves else "",
+        "kinds": [_bits(moved.get(item, ())) for item in cells.ids] if moved else [],
+        "tags": _tagged(cells),
+        "unchanged": cells.unchanged,
+        "routes": [_routes(cells.routes.get(arm, ())) for arm in cells.arms] if cells.routes else [],
+        "detailed": detailed(cells),
+    }
+    if detailed(cells):
+        head |= {"reasons": cells.reasons.names, "finishes": cells.finishes.names, "endpoints": cells.endpoints.names}
+    yield encoded(head)[:-1]
+    yield ',"sides":['
+    for number, arm in enumerate(cells.arms):
+        yield "," * bool(number) + encoded(_side(cells.sides[arm], detailed=detailed(cells)))
+    yield "]"
+    for name, places, limit in (("whole", kept.whole, None), ("heads", kept.heads, HEAD)):
+        yield f',"{name}":{{'
+        yield from _texts(cells, source, places, limit)
+        yield "}"
+    yield "}"
+
+
+def _bits(kinds: Iterable[str]) -> int:
+    return sum(1 << KINDS.index(kind) for kind in kinds)
+
+
+def _routes(rules: Sequence[str | None]) -> list[Any]:
+    """The rules of one arm, and the number of its rule for each item; 0 is none."""
+    words = Words()
+    numbers = [words.number(rule) for rule in rules]
+    return [words.names, runs(numbers)]
+
+
+def _tagged(cells: Cells) -> list[list[Any]]:
+    """Each tag with the indices of its items."""
+    found: dict[str, list[int]] = {}
+    for index, tags in enumerate(cells.tags):
+        for tag in tags:
+            found.setdefault(tag, []).append(index)
+    return [[tag, found[tag]] for tag in sorted(found)]
+
+
+def _side(side: Side, *, detailed: bool) -> dict[str, Any]:
+    value: dict[str, Any] = {"letters": side.letters.decode()}
+    if detailed:
+        value |= {
+            "ms": side.ms.tolist(),
+            "in": runs(side.tokens_in),
+            "out": side.tokens_out.tolist() if any(side.tokens_out) else [],
+            "status": runs(side.status),
+            "reason": runs(side.reason),
+            "finish": runs(side.finish),
+            "endpoint": runs(side.endpoint),
+        }
+    return value
+
+
+def _texts(cells: Cells, source: Source, places: Sequence[tuple[ArmName, int]], limit: int | None) -> Iterator[str]:
+    size = len(cells.ids) * cells.draws
+    comma = ""
+    for arm, cell in places:
+        text = source.text(arm, cell)
+        if text is not None:
+            yield f'{comma}"{cells.arms.index(arm) * size + cell}":{encoded(text[:limit])}'
+            comma = ","
