@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evalaction.checks.kinds import BadCheck, prepare
+from evalaction.checks.carried.look import look_at_program
+from evalaction.checks.kinds import BadCheck, is_program, prepare
 from evalaction.checks.process import Child
 from evalaction.checks.wire import Garbled, Inbox, Oversized, frame, schema_text
 from evalaction.errors import EvalactionError, SourceError
@@ -22,20 +23,23 @@ BATCH = 32
 ANSWER_BYTES = 4 * 2**20
 
 
-def validate_items(items: Sequence[Item], limits: CheckLimits | None = None) -> tuple[Sentence, ...]:
+def validate_items(
+    items: Sequence[Item], limits: CheckLimits | None = None, files: Mapping[str, bytes] | None = None
+) -> tuple[Sentence, ...]:
     """Warnings about schemas, patterns and checks. Raises SourceError, naming file and line, for the first that cannot be used.
 
     Refused: a schema that is not JSON Schema, a `$ref` that leads nowhere, out of the schema or round in a circle, a pattern
     that does not compile, a value that its kind cannot use, and whatever takes longer to try than the card's check limits.
-    Equal schemas and patterns are tried once.
+    Equal schemas and patterns are tried once. Programs, whose bytes are `files`, are read and not run.
     """
+    limits = limits or CheckLimits()
     users: dict[Piece, list[Item]] = {}
     warnings: list[Sentence] = []
     for item in items:
-        warnings += _look(item)
+        warnings += look_at_program(item, files or {}, limits) if is_program(item) else _look(item)
         for piece in _pieces(item):
             users.setdefault(piece, []).append(item)
-    with _Inspector(limits or CheckLimits(), schemas=any(kind == "schema" for kind, _ in users)) as inspector:
+    with _Inspector(limits, schemas=any(kind == "schema" for kind, _ in users)) as inspector:
         for batch in _batches(users):
             for piece, found in zip(batch, inspector.try_out(batch), strict=True):
                 first, *others = users[piece]
