@@ -55,6 +55,21 @@ class TagReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CounterReport:
+    """What the draws of an arm tell of one counter that its endpoint declares."""
+
+    name: str
+    draws: int
+    """Draws that tell it."""
+    missing: int
+    """Draws that do not, unreached ones among them."""
+    low: int | None
+    median: Fraction | None
+    high: int | None
+    """None: no draw tells it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ArmReport:
     arm: ArmName
     endpoint: str
@@ -78,6 +93,11 @@ class ArmReport:
     """Served models with their counts."""
     fingerprints: tuple[tuple[str, int], ...]
     by_tag: tuple[TagReport, ...]
+    counters: tuple[CounterReport, ...] = ()
+    polls: int = 0
+    """Requests that asked for the state of a job; they are no draws."""
+    retries: int = 0
+    """Further attempts that gateways say they made behind the draws."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -118,6 +118,11 @@ def duration(ms: int) -> str:
     return f"{minutes} min {seconds % 60:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def number(value: int | Fraction) -> str:
+    """`1,204`, `2.5`: a whole number, or one with a half."""
+    return f"{value.numerator:,}" if value.denominator == 1 else f"{value.numerator // value.denominator:,}.5"
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """`1 item`, `84 items`"""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -64,9 +64,7 @@ def results(report: Report) -> Tree:
         "changed": None if report.changed is None else sentence(report.changed),
         "changes": [_change(change) for change in report.changes],
         "unchanged": sorted(report.unchanged),
-        "rerouted": [
-            {"item": item, "control": before, "treatment": now} for item, (before, now) in report.rerouted.items()
-        ],
+        "rerouted": [{"item": item, "control": before, "treatment": now} for item, (before, now) in report.rerouted.items()],
         "routes": [_route(group) for group in report.routes],
         "counts": {"planned": report.counts.planned, "sent": report.counts.sent, "written": report.counts.written},
         "provenance": _provenance(report.provenance),
@@ -164,7 +162,25 @@ def _arm(arm: ArmReport) -> Tree:
         "served": _tally(arm.served),
         "fingerprints": _tally(arm.fingerprints),
         "by_tag": [_tag(tag) for tag in arm.by_tag],
+        **_behind(arm),
     }
+
+
+def _behind(arm: ArmReport) -> Tree:
+    """What lies behind the draws, where there is any."""
+    counters = [
+        {
+            "name": one.name,
+            "draws": one.draws,
+            "missing": one.missing,
+            "low": one.low,
+            "median": _fraction(one.median),
+            "high": one.high,
+        }
+        for one in arm.counters
+    ]
+    told = {"polls": arm.polls, "retries": arm.retries, "counters": counters}
+    return {name: value for name, value in told.items() if value}
 
 
 def _tally(pairs: Sequence[tuple[str, int]]) -> list[Tree]:
@@ -212,6 +228,7 @@ def _limit(result: LimitResult) -> Tree:
     return {
         "scope": result.limit.scope,
         "name": result.limit.name,
+        **({"counter": result.limit.counter} if result.limit.counter else {}),
         "tag": result.limit.tag,
         "bound": result.limit.bound.text,
         "state": result.state,

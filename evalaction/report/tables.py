@@ -7,7 +7,17 @@ from fractions import Fraction
 
 from evalaction.method.numbers import Bounded, Rate
 from evalaction.method.records import ArmName, Quoted
-from evalaction.method.report import ArmReport, ColumnName, ColumnRates, DrawRates, HalfReport, HalfSide, LimitResult, Report
+from evalaction.method.report import (
+    ArmReport,
+    ColumnName,
+    ColumnRates,
+    CounterReport,
+    DrawRates,
+    HalfReport,
+    HalfSide,
+    LimitResult,
+    Report,
+)
 from evalaction.report import figures
 from evalaction.report.blocks import Table, Text
 
@@ -29,7 +39,7 @@ _PLACE = {
     "check": "check",
 }
 """Limit without `min_` or `max_` to the column of a table that shows it."""
-_PLAIN_NUMBERS = {"max_runner_error_items": "items", "max_p95_ms": "ms"}
+_PLAIN_NUMBERS = {"max_runner_error_items": "items", "max_p95_ms": "ms", "max_counter": ""}
 
 
 def bound_text(result: LimitResult, least: str = "at least", most: str = "at most") -> str:
@@ -37,10 +47,15 @@ def bound_text(result: LimitResult, least: str = "at least", most: str = "at mos
     side, _, what = result.limit.name.partition("_")
     words = least if side == "min" else most
     if result.limit.name in _PLAIN_NUMBERS:
-        return f"{words} {result.limit.bound.text} {_PLAIN_NUMBERS[result.limit.name]}"
+        return f"{words} {result.limit.bound.text} {_PLAIN_NUMBERS[result.limit.name]}".rstrip()
     if result.limit.scope == "between":
         return f"{what.rpartition('_')[2]} {words} {figures.scaled(result.limit.bound)} points"
     return f"{words} {figures.scaled(result.limit.bound)} %"
+
+
+def limit_words(result: LimitResult) -> str:
+    """`treatment min_stable_pass`, `treatment max_counter tool_hops`"""
+    return " ".join(part for part in (result.limit.scope, result.limit.name, result.limit.counter) if part)
 
 
 def measured_text(result: LimitResult) -> str:
@@ -172,7 +187,7 @@ def limits(report: Report) -> Table:
     for result in sorted(report.limits, key=lambda result: rank[result.state]):
         tag: Text = (" for ", Quoted(result.limit.tag)) if result.limit.tag is not None else ()
         state = STATES[result.state] + (", so already at base" if result.already_at_base else "")
-        name: Text = (f"{result.limit.scope} {result.limit.name}", *tag)
+        name: Text = (limit_words(result), *tag)
         rows.append((name, *_row(bound_text(result), measured_text(result), state)))
     return Table(("limit", "bound", "measured", "state"), tuple(rows))
 
@@ -205,7 +220,28 @@ def costs(report: Report) -> Table:
         rows.append((("model served",), *(_tally(arm.served) for arm in arms)))
     if any(arm.fingerprints for arm in arms):
         rows.append((("fingerprint",), *(_tally(arm.fingerprints) for arm in arms)))
-    return Table(("", *(arm.arm for arm in arms)), tuple(rows))
+    return Table(("", *(arm.arm for arm in arms)), (*rows, *_behind(arms)))
+
+
+def _behind(arms: tuple[ArmReport, ...]) -> list[tuple[Text, ...]]:
+    """What lies behind the draws, where there is any: polls of jobs, attempts that a gateway admits, counters of traces."""
+    rows: list[tuple[Text, ...]] = []
+    if any(arm.polls for arm in arms):
+        rows.append(_row("polls beside the submissions", *(f"{arm.polls:,}" for arm in arms)))
+    if any(arm.retries for arm in arms):
+        rows.append(_row("further attempts of a gateway", *(f"{arm.retries:,}" for arm in arms)))
+    for name in dict.fromkeys(counter.name for arm in arms for counter in arm.counters):
+        told = [next((one for one in arm.counters if one.name == name), None) for arm in arms]
+        rows.append(((Quoted(name), " (least / median / most)"), *((_counter(one),) for one in told)))
+    return rows
+
+
+def _counter(counter: CounterReport | None) -> str:
+    if counter is None:
+        return "–"
+    values = (counter.low, counter.median, counter.high)
+    text = " / ".join(figures.number(value) for value in values if value is not None) or figures.NA
+    return f"{text}, not in {figures.count(counter.missing, 'draw')}" if counter.missing else text
 
 
 def _rate_or_na(value: Rate | None) -> str:

@@ -71,6 +71,22 @@ def rows(strips: Strips, ids: Sequence[str] | None = None) -> Iterator[Row]:
                 yield row(item, arm, draw, letter)
 
 
+def counted(
+    told: Mapping[ArmName, Sequence[Sequence[Mapping[str, int] | None]]],
+    *names_of: str,
+    tags: Mapping[str, Sequence[str]] | None = None,
+) -> Tally:
+    """A tally of passing draws by what their traces tell: per arm and item a mapping for each draw, None: unreached."""
+    sides: list[ArmName] = [arm for arm in ARMS if arm in told]
+    ids, draws = names(len(told["treatment"])), len(told["treatment"][0])
+    made = Tally(ids, tags or {}, sides, draws, SEED, counters=dict.fromkeys(sides, names_of))
+    for arm in sides:
+        for item, traces in zip(ids, told[arm], strict=True):
+            for draw, trace in enumerate(traces):
+                made.add(row(item, arm, draw, "u" if trace is None else "p", counters=trace))
+    return made
+
+
 def tally(strips: Strips, ids: Sequence[str] | None = None, tags: Mapping[str, Sequence[str]] | None = None) -> Tally:
     """A tally filled with every draw of the strips."""
     ids = ids or names(len(strips["treatment"]))
@@ -88,8 +104,8 @@ def sign(claim: str = "differ", **fields: Any) -> Sign:
     return Sign(claim=claim, seed=SEED, **fields)  # type: ignore[arg-type]
 
 
-def limit(name: str, bound: str, scope: str = "treatment", tag: str | None = None) -> Limit:
-    return Limit(scope=scope, name=name, bound=Threshold.of(bound), tag=tag)  # type: ignore[arg-type]
+def limit(name: str, bound: str, scope: str = "treatment", tag: str | None = None, counter: str | None = None) -> Limit:
+    return Limit(scope=scope, name=name, bound=Threshold.of(bound), tag=tag, counter=counter)  # type: ignore[arg-type]
 
 
 def endpoint(name: str = "main", **fields: Any) -> Endpoint:

@@ -187,7 +187,7 @@ def test_only_slow_draws_breach_p95() -> None:
 
 
 # Conditional rates are judged on their own denominators; validity, not bounds, keeps them honest.
-BOUNDED = sorted(LIMIT_NAMES - {"min_contract", "min_check"})
+BOUNDED = sorted(LIMIT_NAMES - {"min_contract", "min_check", "max_counter"})
 STRIP = st.text("pkcue", min_size=3, max_size=3)
 ARM = st.lists(STRIP, min_size=3, max_size=3)
 

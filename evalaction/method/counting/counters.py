@@ -36,10 +36,13 @@ class Counters:
         for name, values in self._values.items():
             values[cell] = told.get(name, _MISSING)
 
-    def spread(self, name: str, cells: Sequence[int]) -> Spread:
-        """Over these cells. A counter that was not named is missing everywhere."""
+    def told(self, name: str, cells: Iterable[int]) -> list[int]:
+        """The values in these cells that are there, smallest first. A counter that was not named is missing everywhere."""
         values = self._values.get(name)
-        found = sorted(value for cell in cells if values is not None and (value := values[cell]) != _MISSING)
+        return sorted(value for cell in cells if values is not None and (value := values[cell]) != _MISSING)
+
+    def spread(self, name: str, cells: Sequence[int]) -> Spread:
+        found = self.told(name, cells)
         middle = len(found) // 2
         return Spread(
             draws=len(found),

@@ -27,6 +27,8 @@ class EndpointFacts:
     """sha256 of whom it reaches and how its replies are read, model and parameters apart."""
     parameters: str | None = None
     """sha256 of the parameters that are sent with every request; None: not known."""
+    counters: tuple[str, ...] = ()
+    """Names of the counters that it declares."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +47,10 @@ class ArmFacts:
     @property
     def model(self) -> str | None:
         return ", ".join(dict.fromkeys(one.model for one in self.endpoints if one.model)) or None
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for one in self.endpoints for name in one.counters))
 
     @property
     def seeded(self) -> bool:

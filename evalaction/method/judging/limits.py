@@ -34,6 +34,8 @@ class Reading:
     measured: Measured
     low: Edge | None
     high: Edge | None
+    missing: int = 0
+    """Draws that do not tell a counter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,15 @@ def _lost_items(group: Group) -> Reading:
     return Reading(lost, Fraction(lost), Fraction(lost))
 
 
+def _counter(group: Group, name: str) -> Reading:
+    """The largest value of any draw: where a draw does not tell it, it may be larger still."""
+    cells = [item * group.side.draws + draw for item in group.items for draw in range(group.side.draws)]
+    spread = group.side.counters.spread(name, cells)
+    if spread.high is None:
+        return Reading(None, None, None, spread.missing)
+    return Reading(spread.high, Fraction(spread.high), math.inf if spread.missing else Fraction(spread.high), spread.missing)
+
+
 _OF_ARM: Mapping[str, Callable[[Group], Reading]] = {
     "min_first_pass": lambda group: _bounded(group.draws.first),
     "min_stable_pass": lambda group: _bounded(group.draws.stable),
@@ -85,7 +96,7 @@ _BETWEEN: Mapping[str, tuple[str, int]] = {
     "max_flip_gain": ("max_flip_rate", 1),
     "max_reach_gap": ("min_reach", 0),
 }
-LIMIT_NAMES = frozenset({*_OF_ARM, *_BETWEEN})
+LIMIT_NAMES = frozenset({*_OF_ARM, *_BETWEEN, "max_counter"})
 
 
 def sampling_seed(endpoint: Endpoint) -> bool:
@@ -134,9 +145,13 @@ class _Groups:
         return tuple(self._tally.sides)
 
 
+def _of_arm(limit: Limit, group: Group) -> Reading:
+    return _OF_ARM[limit.name](group) if limit.counter is None else _counter(group, limit.counter)
+
+
 def _read(limit: Limit, groups: _Groups) -> Reading:
     if limit.scope != "between":
-        return _OF_ARM[limit.name](groups.of(limit.scope, limit.tag))
+        return _of_arm(limit, groups.of(limit.scope, limit.tag))
     name, direction = _BETWEEN[limit.name]
     ours = _OF_ARM[name](groups.of("treatment", limit.tag))
     theirs = _OF_ARM[name](groups.of("control", limit.tag))
@@ -166,7 +181,7 @@ def _judge(limit: Limit, groups: _Groups, seeded: Sequence[str]) -> LimitResult:
     state = "undecided" if fixed else _state(limit, reading)
     at_base = False
     if state == "breached" and limit.scope == "treatment" and "control" in groups.arms:
-        at_base = _state(limit, _OF_ARM[limit.name](groups.of("control", limit.tag))) == "breached"
+        at_base = _state(limit, _of_arm(limit, groups.of("control", limit.tag))) == "breached"
     lost: Counter[str] = Counter()
     for arm in arms:
         lost.update(dict(groups.of(arm, None).side.lost()))
@@ -180,9 +195,10 @@ def _judge(limit: Limit, groups: _Groups, seeded: Sequence[str]) -> LimitResult:
 
 
 def limit_name(limit: Limit) -> Sentence:
-    """`min_stable_pass of treatment`, with its tag."""
+    """`min_stable_pass of treatment`, `max_counter tool_hops of treatment`, with its tag."""
     whose = "between the arms" if limit.scope == "between" else f"of {limit.scope}"
-    return (f"{limit.name} {whose}",) if limit.tag is None else (f"{limit.name} {whose}, tag ", Quoted(limit.tag))
+    name = limit.name if limit.counter is None else f"{limit.name} {limit.counter}"
+    return (f"{name} {whose}",) if limit.tag is None else (f"{name} {whose}, tag ", Quoted(limit.tag))
 
 
 def _sentence(
@@ -191,6 +207,9 @@ def _sentence(
     name, bound = limit_name(limit), _bound(limit)
     if seeded:
         return (*name, f" is undecided: a sampling seed is fixed for {' and '.join(seeded)}, so the draws are not independent.")
+    if limit.counter is not None and reading.missing and state == "undecided":
+        told = "no draw tells it" if reading.low is None else f"{_shown(limit, reading)}, limit {bound}; not every draw tells it"
+        return (*name, f" is undecided: {told} ({count(reading.missing, 'draw')} without).")
     if reading.low is None:
         return (*name, " is undecided: there is nothing to measure.")
     value = _shown(limit, reading)
@@ -204,7 +223,7 @@ def _bound(limit: Limit) -> str:
     """The bound in the unit of what is measured."""
     if limit.name == "max_p95_ms":
         return f"{limit.bound.text} ms"
-    if limit.name == "max_runner_error_items":
+    if limit.name == "max_runner_error_items" or limit.counter is not None:
         return limit.bound.text
     exact = f"{Decimal(limit.bound.text).scaleb(2).normalize():f}"  # never rounded: it is what was compared
     return f"{exact} {'points' if limit.scope == 'between' else '%'}"
@@ -222,5 +241,7 @@ def _shown(limit: Limit, reading: Reading) -> str:
             return points(low) if low == high else f"{points(low).partition(' ')[0]} to {points(high)}"
         case None:
             return "more than one draw in twenty never arrived"
+        case number if limit.counter is not None:
+            return f"at most {number:,}"
         case number:
             return f"{number:,} ms" if limit.name == "max_p95_ms" else count(number, "item")

@@ -85,7 +85,7 @@ def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
 
 
 def _limit_rulings(result: LimitResult) -> list[tuple[Outcome, Break]]:
-    code = f"limit:{result.limit.scope}:{result.limit.name}"
+    code = ":".join(part for part in ("limit", result.limit.scope, result.limit.name, result.limit.counter) if part)
     if result.state == "undecided":
         return [(Outcome.INCONCLUSIVE, Break(f"{code}:undecided", result.sentence))]
     if result.state == "breached":

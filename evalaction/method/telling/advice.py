@@ -49,6 +49,10 @@ _PATH_REMEDIES = {
     "status:429": "`pace.per_minute` and the quota",
     "malformed": "`api` and the address: what answers 200 has not the shape of this API",
 }
+_UNTOLD = (
+    "See why the trace does not tell the counter on every draw: the endpoint's `trace` and `counters` say where it is read."
+)
+_SEEDED = "Take the sampling seed out of `params`, or the limits that it leaves without meaning."
 _ANY_REMEDY = "address, timeout and authentication"
 _EMPTY_REMEDIES = {
     "empty:length": "raise `max_tokens`: the limit was used up before any text came",
@@ -151,7 +155,7 @@ def _todo_inconclusive(case: Case, code: str) -> Sentence:
         return _show_more(case)
     arm: ArmName = "control" if code.startswith("control") else _worst_arm(case)
     if reason == "undecided" and not case.tally.sides[arm].lost():
-        return ("Take the sampling seed out of `params`, or the limits that it leaves without meaning.",)
+        return (_UNTOLD if ":max_counter:" in code else _SEEDED,)
     if reason == "unscored_mass" and case.tally.sides[arm].letters.count(b"e") > case.tally.sides[arm].letters.count(b"u"):
         return ("Repair the checker, not the prompt: it failed by itself (", *tallied(case.tally.sides[arm].lost()), ").")
     return _path(case, arm)
@@ -198,8 +202,9 @@ def _path(case: Case, arm: ArmName) -> Sentence:
         return ("Empty replies from endpoint ", *where, f": {_EMPTY_REMEDIES.get(worst, otherwise)}.")
     if worst.startswith("checker:"):
         return ("Repair the checker, not the prompt: it failed by itself (", *tallied(reasons), ").")
-    otherwise = "the load and the log of the server" if worst.startswith("status:5") else _ANY_REMEDY
-    remedy = _PATH_REMEDIES.get(worst, otherwise)
+    failed = worst.removeprefix("poll:")
+    otherwise = "the load and the log of the server" if failed.startswith("status:5") else _ANY_REMEDY
+    remedy = _PATH_REMEDIES.get(failed, otherwise)
     return ("Look at the path, not at the prompt: ", remedy, " of endpoint ", *where, ".")
 
 
