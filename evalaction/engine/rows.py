@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from evalaction.engine.grid import Planned
+from evalaction.method import canonical
 from evalaction.method.canonical import Json
 from evalaction.method.card import KeepText
 from evalaction.method.counting.halves import half_of
@@ -15,6 +16,8 @@ from evalaction.method.records import ArmName, Columns, Completion, Row
 
 HEAD = 240
 """Characters kept of an error body or of a text that broke its contract."""
+TRACE = 8_192
+"""Characters of canonical JSON up to which a trace is kept whole; of a longer one only its beginning stays, as text."""
 NAME = 1_000
 """Characters up to which a provider's word is remembered with its redacted form."""
 
@@ -64,6 +67,7 @@ class RowMaker:
         columns = self._clean(judged.columns) if judged else Columns(False, completion.reason)
         asked = self._asked[planned.arm]
         broke = columns.contract is False and self._keep != "none"
+        trace, trace_length = (None, None) if completion.trace is None else self._trace(completion.trace)
         return Row(
             index=planned.index,
             item=self._ids[planned.item],
@@ -88,7 +92,11 @@ class RowMaker:
             body_sha256=completion.body_sha256,
             cache_hit=self._short(completion.cache_hit),
             retry_after=self._short(completion.retry_after_raw),
-            trace=self._deep(completion.trace),
+            trace=trace,
+            trace_length=trace_length,
+            counters=completion.counters or None,
+            polls=completion.polls or None,
+            retries=completion.retries or None,
         )
 
     def text(self, planned: Planned, completion: Completion) -> dict[str, Any] | None:
@@ -110,6 +118,17 @@ class RowMaker:
         if contract == columns.contract_reason and check == columns.check_reason:
             return columns
         return replace(columns, contract_reason=contract, check_reason=check)
+
+    def _trace(self, trace: Json) -> tuple[Json, int | None]:
+        """What is kept of a trace, and how long the whole one is where that is not all of it."""
+        if self._keep == "none":
+            return None, None
+        whole, text = trace, canonical.dumps(trace)
+        if self._redact(text) != text:
+            whole = self._deep(trace)
+            text = canonical.dumps(whole)
+        most = TRACE if self._keep == "full" else HEAD
+        return (whole, None) if len(text) <= most else (text[:most], len(text))
 
     def _deep(self, value: Json) -> Json:
         if isinstance(value, str):
