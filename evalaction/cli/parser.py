@@ -43,6 +43,7 @@ class Options:
     into: Path | None = None
     folder: Path = Path("eval")
     pair: bool = False
+    times: int = 1
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -162,6 +163,14 @@ def _init(command: argparse.ArgumentParser) -> None:
     command.add_argument("--pair", action="store_true", help="a gate: the change against its base; takes about 84 items")
 
 
+def _calibrate(command: argparse.ArgumentParser) -> None:
+    _card(command)
+    command.add_argument("--times", type=int, default=1, metavar="N", help="draw N runs, each whole (default: 1)")
+    command.add_argument("--run-dir", type=Path, metavar="DIR", help="folder of the run folders (default: runs/NAME-TIME)")
+    command.add_argument("--quiet", action="store_true", help="no progress")
+    _ca_bundle(command)
+
+
 def _import(command: argparse.ArgumentParser) -> None:
     command.add_argument("kind", choices=SOURCES, help="what FILE is a configuration of")
     command.add_argument(
@@ -190,6 +199,11 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
     "compare": ("pair the items of two runs of one exam; offline", "evalaction compare runs/monday runs/tuesday", _compare),
     "trend": ("show the runs of a history over time; offline", "evalaction trend history --format html > trend.html", _trend),
+    "calibrate": (
+        "draw one arm against itself: how often this card earns a sign out of nothing",
+        "evalaction calibrate eval/card.yaml --times 5",
+        _calibrate,
+    ),
     "import": (
         "make card and exam from another tool's file; says what it could not carry over",
         "evalaction import promptfoo promptfooconfig.yaml --into eval",

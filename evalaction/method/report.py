@@ -20,6 +20,9 @@ ColumnName: TypeAlias = Literal["reach", "contract", "check"]
 PairKind: TypeAlias = Literal["lost", "gained", "broke", "steadied"]
 Title: TypeAlias = Literal["NOT RUN", "SYNTHETIC", "REHEARSAL", "SMALL"]
 
+CALIBRATION = "calibration"
+"""Name of the input that marks a run of one arm against itself, in its manifest and its footer."""
+
 # One letter a draw, in draw order: p pass, k check false, c contract false, u unreached, e checker error.
 Strip: TypeAlias = str
 
@@ -201,7 +204,7 @@ class Verdict:
     """None: no claim."""
     bound: MarginBound | None = None
     false_alarm: FalseAlarm | None = None
-    """Beside an earned sign only."""
+    """None without a claim about a direction; shown beside an earned sign only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,7 +93,7 @@ def _halves(report: Report) -> tuple[Block, ...]:
         blocks.append(Table((f"half, {metric}" if metric else "half", *table.head[1:]), table.rows))
     if report.verdict.bound:
         blocks.append(Paragraph((bound_sentence(report.verdict.bound),)))
-    if report.verdict.false_alarm:
+    if report.verdict.earned and report.verdict.false_alarm:
         blocks.append(Paragraph((chance_sentence(report.verdict.false_alarm),)))
     return tuple(blocks)
 

@@ -91,6 +91,17 @@ def test_a_limit_lowered_in_the_manifest_is_refused(demo: Demo) -> None:
     assert report(demo, artifact, step.outputs["rows-digest"]).code == 4
 
 
+def test_a_calibration_is_never_posted(demo: Demo) -> None:
+    _, artifact = drawn(demo)
+    (manifest,) = artifact.rglob("manifest.json")
+    value = json.loads(manifest.read_bytes())
+    value["inputs"] = {"calibration": "1 of 1"}
+    manifest.write_text(json.dumps(value))
+    told = report(demo, artifact)
+    assert told.code == 2 and told.outputs["outcome"] == "usage"
+    assert "✅" not in demo.comment() and "never posted" in demo.comment()
+
+
 def test_what_the_drawing_job_found_out_is_said_where_its_digest_vouches_for_it(demo: Demo) -> None:
     edited = gated(changes={"limits": {"min_stable_pass": 0.1}})
     demo.change({"card.yaml": cards.text(edited)}, locked=True)

@@ -27,6 +27,7 @@ from evalaction.github.shown import restore_lines
 from evalaction.method.canonical import sha256
 from evalaction.method.reading.strict_json import loads
 from evalaction.method.records import Sentence
+from evalaction.method.report import CALIBRATION
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
@@ -105,6 +106,8 @@ def _scored(stage: Stage, folder: Path) -> Report:
         report = derive(folder)
     if report.verdict.outcome is Outcome.INTERRUPTED:
         raise UsageError("The run was interrupted; run it again.", code="artifact")
+    if CALIBRATION in report.provenance.inputs:
+        raise UsageError("A calibration draws one arm against itself and is never posted; hand over a run.", code="artifact")
     other = stage.context.other_run
     url = stage.context.run_url
     if stage.context.kind == "workflow_run":

@@ -68,7 +68,7 @@ def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
     rulings += [(claim.outcome, found) for found in claim.breaks]
     rulings += [ruling for result in limits for ruling in _limit_rulings(result)]
     outcome = next((outcome for outcome in _PRECEDENCE if any(outcome is kind for kind, _ in rulings)), Outcome.PASS)
-    earned = sign is not None and split is not None and split.earned and not doubts
+    earned = split is not None and split.earned and not doubts
     verdict = Verdict(
         outcome=outcome,
         earned=earned,
@@ -78,7 +78,7 @@ def weigh(card: Card, tally: Tally, facts: RunFacts) -> Findings:
         notes=claim.notes + _thin_floor(sign, split) + _repeated_ids(tally),
         claim_met=claim.met if claim.met is None else claim.met and not doubts,
         bound=claim.bound,
-        false_alarm=false_alarm_of(tally, sign) if sign and earned else None,
+        false_alarm=false_alarm_of(tally, sign) if sign else None,
     )
     deciding = next((found for kind, found in rulings if kind is outcome), None)
     return Findings(verdict=verdict, split=split, limits=limits, deciding=deciding)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, Tally
 from evalaction.method.judging.facts import RunFacts
 from evalaction.method.records import Quoted, Sentence
-from evalaction.method.report import Pair
+from evalaction.method.report import CALIBRATION, Pair
 from evalaction.method.telling.changed import question_callouts, rerouted, route_callouts, sameness_callouts
 from evalaction.method.telling.words import count, listed, quoted, ranked, tallied
 
@@ -27,6 +27,8 @@ def plain_callouts(facts: RunFacts) -> tuple[Sentence, ...]:
 def _of_run(facts: RunFacts) -> Iterator[Sentence]:
     if facts.rehearsal:
         yield ("A rehearsal: nothing was frozen, and this is not a result.",)
+    if CALIBRATION in facts.provenance.inputs:
+        yield ("A calibration: one arm against itself. A sign here is earned out of nothing, and this is not a result.",)
     if facts.long_waits:
         text = f"{count(facts.long_waits, 'reply', 'replies')} asked for a longer wait than `pace.max_wait_ms`; not waited for"
         yield (f"{text}.",) if facts.longest_wait is None else (f"{text} (Retry-After: ", Quoted(facts.longest_wait), ").")
