@@ -194,8 +194,7 @@ def _measured(value: Measured | None) -> Json:
     if value is None:
         return None
     interval = [value.interval.low, value.interval.high] if value.interval else None
-    match value.count:
-        case Rate() as rate:
-            return {"count": rate.hits, "of": rate.total, "interval": interval}
-        case Bounded() as count:
-            return {"count": count.low, "at_most": count.high, "of": count.total, "interval": interval}
+    count = value.count
+    if isinstance(count, Rate):
+        return {"count": count.hits, "of": count.total, "interval": interval}
+    return {"count": count.low, "at_most": count.high, "of": count.total, "interval": interval}
