@@ -178,7 +178,8 @@ def test_what_must_be_the_same_and_what_may_differ() -> None:
     "field", ["exam_sha256", "ids_sha256", "checker_sha256", "items_sha256", "checks_sha256", "parameters_sha256"]
 )
 def test_every_digest_counts(field: str) -> None:
-    other = comparable(3, **{field: "f" * 64})
+    changes: dict[str, Any] = {field: "f" * 64}
+    other = comparable(3, **changes)
     assert len(comparable(3).differences(other)) == 1 and comparable(3).id != other.id
 
 

@@ -194,7 +194,7 @@ def _measured(value: Measured | None) -> Json:
     if value is None:
         return None
     interval = [value.interval.low, value.interval.high] if value.interval else None
-    count = value.count
-    if isinstance(count, Rate):
-        return {"count": count.hits, "of": count.total, "interval": interval}
-    return {"count": count.low, "at_most": count.high, "of": count.total, "interval": interval}
+    counted = value.count
+    if isinstance(counted, Rate):
+        return {"count": counted.hits, "of": counted.total, "interval": interval}
+    return {"count": counted.low, "at_most": counted.high, "of": counted.total, "interval": interval}
