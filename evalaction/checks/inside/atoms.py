@@ -11,7 +11,7 @@ Wire: TypeAlias = Any
 
 MAX_BYTES = 16 * 2**20
 """Of one message."""
-MAX_NODES = 500_000
+MAX_NODES = 200_000
 """Lists, tuples, sets, dicts and bytearrays in one message."""
 MAX_BITS = 2**20
 """Of one integer."""
