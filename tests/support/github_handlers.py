@@ -245,7 +245,10 @@ def get_branch(call: Call) -> Answer:
     sha = call.repository.refs.get(f"refs/heads/{name}")
     if sha is None:
         return failed(404, "Branch not found")
-    fields = {"name": name, "protected": name in call.repository.protected, "commit": {"sha": sha}}
+    tree = {"sha": call.repository.commits[sha]["tree"], "url": f"{call.root}/git/trees/x"}
+    commit = {"author": None, "committer": None, "comment_count": 0, "message": "x", "url": f"{call.root}/git/commits/{sha}"}
+    shown = {"sha": sha, "commit": {**commit, "tree": tree}}
+    fields = {"name": name, "protected": name in call.repository.protected, "commit": shown}
     return Answer(200, {**fields, "_links": {"html": "x", "self": "https://github.example/x"}, "protection": {}})
 
 
