@@ -13,6 +13,7 @@ from typing import TypeAlias
 from evalaction.method.arms import Resolved, identity_of
 from evalaction.method.canonical import Json, dumps, encode, sha256
 from evalaction.method.card import Endpoint
+from evalaction.method.programs import program_of
 from evalaction.method.report import Change
 
 Redact: TypeAlias = "Callable[[str], str]"
@@ -21,6 +22,8 @@ _Held: TypeAlias = "tuple[Endpoint, Mapping[str, bytes]]"
 CONTEXT = 2
 MOST_LINES = 40
 LONGEST = 200
+MOST_FILES = 8
+"""Changed files of a program of which the diff is kept."""
 MOST_COMPARED = 1_000
 """Lines of either side between which a diff is looked for; the search is quadratic."""
 _HEADING = re.compile(r"\A@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\Z")
@@ -33,6 +36,7 @@ def changes_of(ours: Resolved, theirs: Resolved, *, redact: Redact) -> tuple[Cha
     found = [
         *_file_change("route", "route", ours, theirs, redact),
         *_endpoint_changes(ours, theirs, redact),
+        *_program_changes(ours, theirs, redact),
         *_file_change("prompt", "system", ours, theirs, redact),
         *_file_change("prompt", "template", ours, theirs, redact),
     ]
@@ -98,6 +102,25 @@ def _endpoint_changes(ours: Resolved, theirs: Resolved, redact: Redact) -> Itera
             yield Change(lever="endpoint", name="endpoint", old=here if before else None, new=here if now else None)
 
 
+def _program_changes(ours: Resolved, theirs: Resolved, redact: Redact) -> Iterator[Change]:
+    """File by file, the first ones with their diff."""
+    now, before = (_programs(arm) for arm in (ours, theirs))
+    differ = [path for path in sorted({*now, *before}) if now.get(path) != before.get(path)]
+    for place, path in enumerate(differ):
+        old, new = before.get(path), now.get(path)
+        texts = [redact((side or b"").decode("utf-8", "replace")) for side in (old, new)] if place < MOST_FILES else ["", ""]
+        shown = [None if side is None else _digits(side) for side in (old, new)]
+        yield Change(lever="program", name=redact(path), old=shown[0], new=shown[1], diff=short_diff(*texts))
+
+
+def _programs(arm: Resolved) -> dict[str, bytes]:
+    """The files of every program that the arm runs, by path from the root."""
+    files: dict[str, bytes] = {}
+    for endpoint in arm.endpoints:
+        files |= program_of(endpoint.command, arm.source.files) if endpoint.command else {}
+    return files
+
+
 def _of(name: str, arm: Resolved) -> Endpoint | None:
     """The endpoint of a name that the arm asks: as it is asked, or as the card has it where rules ask it in many ways."""
     asked = [one for one in arm.endpoints if one.name == name]
@@ -109,7 +132,7 @@ def _fields(ours: _Held, theirs: _Held, redact: Redact, prefix: str = "") -> Ite
     now, before = (_mapping(identity_of(*held)) for held in (ours, theirs))
     for name in dict.fromkeys((*before, *now)):
         values = before.get(name), now.get(name)
-        if values[0] != values[1]:
+        if name != "program" and values[0] != values[1]:
             shown = [_text(one, redact) if name in _PLAIN else None if one is None else _digits(encode(one)) for one in values]
             yield Change(lever="endpoint", name=f"{prefix}{name}", old=shown[0], new=shown[1])
     if new.model != old.model:

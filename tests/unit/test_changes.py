@@ -11,8 +11,8 @@ from support.runs import endpoint
 
 from evalaction.method.arms import Asked, Resolved, Source
 from evalaction.method.canonical import sha256
-from evalaction.method.card import Arm, Card, Draws, Endpoint, ExamRef, Header
-from evalaction.method.changes import CONTEXT, LONGEST, MOST_COMPARED, MOST_LINES, changes_of, short_diff
+from evalaction.method.card import Arm, Card, Command, Draws, Endpoint, ExamRef, Header
+from evalaction.method.changes import CONTEXT, LONGEST, MOST_COMPARED, MOST_FILES, MOST_LINES, changes_of, short_diff
 from evalaction.method.records import Message
 from evalaction.method.report import Change
 
@@ -144,3 +144,18 @@ def test_a_short_diff_is_one_that_can_be_applied(old: list[str], new: list[str])
     assert "\n".join(result + source[at:]) == after
     assert (found == ()) == (before == after)
     assert CONTEXT == 2
+
+
+def test_the_files_of_a_program() -> None:
+    runs = Endpoint(name="router", api="command", command=Command(run=("python3", "llm/main.py"), paths=("llm",)))
+    here = {"/llm/main.py": b"a\nhunter22\n", "/llm/same.py": b"1", "/llm/new.py": b"n\n", "/out.py": b"1"}
+    there = {"/llm/main.py": b"b\n", "/llm/same.py": b"1", "/llm/old.py": b"o\n", "/out.py": b"2"}
+    entry = Arm(endpoint="router")
+    found = changed(arm(runs, entry=entry, files=here), arm(runs, entry=entry, files=there))
+    assert [(one.lever, one.name, one.old is None, one.new is None) for one in found] == [
+        ("program", "llm/main.py", False, False), ("program", "llm/new.py", True, False), ("program", "llm/old.py", False, True),
+    ]  # fmt: skip
+    assert found[0].diff == ("@@ -1,2 +1,3 @@", "-b", "+a", "+***", " ")
+    many = {f"/llm/{number:02}.py": b"x\n" for number in range(MOST_FILES + 1)}
+    found = changed(arm(runs, entry=entry, files=many), arm(runs, entry=entry, files={}))
+    assert [bool(one.diff) for one in found] == [True] * MOST_FILES + [False]
