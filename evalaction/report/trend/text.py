@@ -14,10 +14,11 @@ def trend_text(trend: Trend) -> str:
 
     lines = [f"{titles(trend)}Trend of {term(trend.newest.name, 80)}: {shape(trend)}", ""]
     lines += [f"  {plain(sentence)}" for sentence in sentences(trend)]
-    rows = [[plain(part) for part in row(point)] for point in trend.points]
+    rows = [[plain(part, 30) for part in row(point)] for point in trend.points]
     lines += ["", tabulate(rows, headers=HEAD, tablefmt="plain", disable_numparse=True), ""]
     return "\n".join([*lines, *LEGEND]) + "\n"
 
 
-def plain(sentence: Sentence) -> str:
-    return "".join(term(part.text) if isinstance(part, Quoted) else part for part in sentence)
+def plain(sentence: Sentence, limit: int = 80) -> str:
+    """What we did not write is cut to `limit` characters."""
+    return "".join(term(part.text, limit) if isinstance(part, Quoted) else part for part in sentence)

@@ -1,0 +1,225 @@
+"""Trends and comparisons, byte for byte and under hostile names. `UPDATE_GOLDEN=1 pytest` writes the files anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from support.histories import arm, comparable, night
+from support.runs import tally
+
+from evalaction.errors import Outcome
+from evalaction.method.canonical import dumps
+from evalaction.method.series.comparison import compare
+from evalaction.method.series.entry import Entry
+from evalaction.method.series.latency import Latency
+from evalaction.method.series.trend import Trend, trend_json, trend_of
+from evalaction.report.trend.comparison import Shown, comparison_json, comparison_markdown, comparison_text
+from evalaction.report.trend.html import trend_page
+from evalaction.report.trend.markdown import MOST_IN_CHART, mermaid, trend_markdown
+from evalaction.report.trend.svg import trend_svg
+from evalaction.report.trend.text import trend_text
+
+FOLDER = Path(__file__).parent.parent / "golden" / "trend"
+GOOD = ["ppp"] * 27 + ["pkp"] * 3
+WORSE = ["kkk"] * 12 + ["ppp"] * 15 + ["pkp"] * 3
+HOSTILE = 'x"]\n```\n# pwn <img src=x onerror=alert(1)> @octocat http://evil.example [a](b) | \x1b[31m --> ::error::x'
+IMAGE = {"image_os": "ubuntu24", "image_version": "20260101.1", "arch": "x86_64", "python": "3.12.1"}
+
+
+def week() -> list[Entry]:
+    """Two good nights, one that reached nobody, a new image, and two bad ones."""
+    lost = arm("treatment", [], latency=Latency(None, None, None))
+    return [
+        night(1, GOOD, runner=IMAGE),
+        night(2, GOOD, runner=IMAGE),
+        night(3, GOOD, runner=IMAGE, outcome=Outcome.UNREACHABLE, arms=(lost,), breaks=("treatment:unreachable",)),
+        night(4, ["upp", *GOOD[1:]], runner=IMAGE | {"image_version": "20260108.1"}, outcome=Outcome.INCONCLUSIVE),
+        night(5, WORSE, runner=IMAGE | {"image_version": "20260108.1"}, outcome=Outcome.FAIL),
+        night(6, WORSE, runner=IMAGE | {"image_version": "20260108.1"}, outcome=Outcome.FAIL),
+    ]
+
+
+def broken() -> Trend:
+    return trend_of(week())
+
+
+def begun() -> Trend:
+    new = night(7, GOOD, comparable=comparable(3, exam_sha256="1" * 64), titles=("SYNTHETIC",))
+    return trend_of([*week(), new], damaged=2)
+
+
+def hostile() -> Trend:
+    first, second = night(1, ["p"], name=HOSTILE), night(2, ["k"], name=HOSTILE, runner={"image_os": HOSTILE})
+    asked = arm("treatment", ["k"], model=HOSTILE, endpoint=HOSTILE, requests_sha256="1" * 64)
+    return trend_of([first, night(2, ["k"], name=HOSTILE, runner={"image_os": HOSTILE}, arms=(asked,)), second])
+
+
+def pairs() -> Shown:
+    then = tally({"treatment": ["ppp", "pkp", "kkk", "ppp"]}, ["a", "b", "c", HOSTILE])
+    now = tally({"treatment": ["kpp", "ppp", "pkk", "ppu"]}, ["a", "b", "c", HOSTILE])
+    return shown(compare(then, now, "treatment"))
+
+
+def across() -> Shown:
+    return shown(compare(tally({"treatment": ["pkpp", "pppp"]}), tally({"treatment": ["pu", "pp"]}), "treatment"))
+
+
+def shown(arm: Any) -> Shown:
+    return Shown(name="support-triage", then="2026-01-02 03:17", now="2026-01-03 03:17 (abc)", titles=("SMALL",), arms=(arm,))
+
+
+def page(trend: Trend) -> str:
+    return trend_page([trend])
+
+
+RENDERERS: dict[str, Callable[[Trend], str]] = {"md": trend_markdown, "txt": trend_text, "html": page}
+TRENDS: dict[str, Callable[[], Trend]] = {"broken": broken, "begun": begun, "hostile": hostile}
+COMPARISONS: dict[str, Callable[[], Shown]] = {"pairs": pairs, "across": across}
+
+
+def agrees(path: Path, text: str) -> None:
+    data = text.encode("utf-8")
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_bytes(data)
+    assert path.read_bytes() == data, f"{path.name} differs; if that is meant, run UPDATE_GOLDEN=1 pytest {__file__}"
+
+
+@pytest.mark.parametrize("kind", RENDERERS)
+@pytest.mark.parametrize("name", TRENDS)
+def test_trends_as_recorded(name: str, kind: str) -> None:
+    agrees(FOLDER / f"{name}.{kind}", RENDERERS[kind](TRENDS[name]()))
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_as_recorded(name: str) -> None:
+    agrees(FOLDER / f"{name}.txt", comparison_text(COMPARISONS[name]()))
+    agrees(FOLDER / f"{name}.md", comparison_markdown(COMPARISONS[name]()))
+
+
+def test_no_file_is_left_over() -> None:
+    expected = {f"{name}.{kind}" for name in TRENDS for kind in RENDERERS}
+    assert {path.name for path in FOLDER.iterdir()} == expected | {
+        f"{name}.{kind}" for name in COMPARISONS for kind in ("txt", "md")
+    }
+
+
+def test_the_alarm_is_said_first() -> None:
+    trend = broken()
+    assert trend.alarm
+    assert "Drift alarm: over 4 runs 24 items got worse and 6 better" in trend_text(trend).splitlines()[2]
+    assert '<p class="alarm"><strong>Drift alarm' in page(trend)
+
+
+def test_the_chart_and_the_table_say_the_same() -> None:
+    """Runs without rates are in the table and not in the chart."""
+    text = trend_markdown(broken())
+    [chart] = re.findall(r"```mermaid\n(.*?)\n```", text, re.DOTALL)
+    numbers = [[float(one) for one in line.split(", ")] for line in re.findall(r"\[([\d., ]+)\]", chart)]
+    assert numbers[0] == [1, 2, 4, 5, 6] and len(numbers[1]) == len(numbers[2]) == 5
+    rows = {line.split(" | ")[0].strip("| "): line for line in text.splitlines() if re.match(r"\| \d", line)}
+    exact = [found for found in zip(*numbers, strict=True) if found[0] != 4]
+    assert all(f"{value:.1f} %" in rows[f"{run:.0f}"] for run, *values in exact for value in values)
+    assert "26–27/30" in rows["4"] and numbers[2][2] == 88.3  # the middle of what a lost draw leaves open
+    assert "unreachable" in rows["3"]
+
+
+def test_one_run_has_no_chart() -> None:
+    assert mermaid(trend_of([night(1, GOOD)]).points) == ""
+    assert "```" not in trend_markdown(trend_of([night(1, GOOD)]))
+
+
+def test_the_chart_holds_the_newest_thirty_runs() -> None:
+    trend = trend_of([night(number, ["p"]) for number in range(1, 41)])
+    axis = re.search(r'x-axis "run" \[(.*)\]', mermaid(trend.points))
+    assert axis is not None and axis[1].split(", ") == [str(number) for number in range(41 - MOST_IN_CHART, 41)]
+    text = trend_markdown(trend, rows=5)
+    assert "35 older runs are in the history." in text and len(re.findall(r"^\| \d", text, re.MULTILINE)) == 5
+
+
+@given(st.text(max_size=40))
+def test_a_chart_holds_numbers_and_our_own_words_alone(name: str) -> None:
+    name = name.encode("utf-8", "replace").decode()
+    asked = arm("treatment", ["k"], model=name, endpoint=name)
+    trend = trend_of([night(1, ["p"], name=name), night(2, ["k"], name=name, arms=(asked,))])
+    assert mermaid(trend.points) == mermaid(trend_of([night(1, ["p"]), night(2, ["k"])]).points)
+
+
+def test_hostile_names_are_text_in_markdown() -> None:
+    text = trend_markdown(hostile())
+    tokens = MarkdownIt("gfm-like", {"linkify": False, "html": True}).parse(text)
+    kinds = [token.type for token in tokens]
+    children = [child for token in tokens for child in token.children or []]
+    assert kinds.count("heading_open") == 1 and kinds.count("fence") == 1 and kinds.count("table_open") == 1
+    assert not any(child.type in {"link_open", "image", "em_open"} for child in children)
+    assert {child.content for child in children if child.type == "html_inline"} <= {
+        "<code>",
+        "</code>",
+        "<sub>",
+        "</sub>",
+        "<br>",
+    }
+    assert "@octocat" not in text
+
+
+def test_hostile_names_steer_no_terminal_and_no_log() -> None:
+    for text in (trend_text(hostile()), comparison_text(pairs())):
+        assert "\x1b" not in text and "::error" not in text
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_hostile_names_are_text_in_the_page_and_nothing_is_loaded() -> None:
+    parser = Tags()
+    parser.feed(page(hostile()))
+    assert not {tag for tag, _ in parser.found} & {"script", "img", "a", "link", "iframe", "object", "form"}
+    assert not any(name.startswith("on") or name in {"src", "href", "style"} for _, attrs in parser.found for name in attrs)
+    [policy] = [attrs["content"] for tag, attrs in parser.found if attrs.get("http-equiv")]
+    assert policy is not None and policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
+
+
+@pytest.mark.parametrize("length", [1, 2, 60])
+def test_the_picture_is_well_formed_and_tells_lines_apart_by_more_than_colour(length: int) -> None:
+    points = trend_of([night(number, ["ppp", "pkp", "uuu"]) for number in range(1, length + 1)]).points
+    root = ElementTree.fromstring(trend_svg(points))
+    tag = "{http://www.w3.org/2000/svg}"
+    dashes = {line.get("stroke-dasharray") for line in root.iter(f"{tag}polyline")}
+    assert len(dashes) == (3 if length > 1 else 0)
+    shapes = {kind: len(list(root.iter(tag + kind))) for kind in ("circle", "rect", "path")}
+    assert set(shapes.values()) == {length + 1}  # each line's marks and its key
+    assert root.get("role") == "img" and root.get("aria-label")
+    numbers = re.findall(r'(?:cx|cy|x1|x2|y1|y2|x|y)="(-?[\d.]+)"', trend_svg(points))
+    assert all(0 <= float(number) <= 720 for number in numbers)
+
+
+def test_json_is_json_with_exact_evidence() -> None:
+    value = json.loads(dumps(trend_json(broken())))
+    assert value["drift"]["alarm"] is True and "/" in value["drift"]["evidence"]
+    found = json.loads(dumps(comparison_json(pairs())))["arms"][0]
+    assert (found["lost"], found["gained"], found["mcnemar_mid_p"], found["moved"]) == (1, 1, "3/4", "check")
+    assert [pair["kind"] for pair in found["pairs"]] == ["lost", "broke", "broke", "gained", "steadied"]
+    [passed] = json.loads(dumps(comparison_json(across())))["arms"]
+    assert (passed["k"], passed["then"]["low"], passed["now"]["high"]) == (2, "3/4", "1")
+
+
+def test_a_long_list_of_pairs_is_cut_and_counted() -> None:
+    then, now = tally({"treatment": ["p"] * 80}), tally({"treatment": ["k"] * 80})
+    text = comparison_text(shown(compare(then, now, "treatment")))
+    assert "30 more are not listed" in text and text.count("mismatch") == 50 and "p under 0.0001" in text
