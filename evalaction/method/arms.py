@@ -18,7 +18,7 @@ from evalaction.method.judging.limits import sampling_seed
 from evalaction.method.programs import program_sha256
 from evalaction.method.question import endpoint_of
 from evalaction.method.reading.text import decode, short
-from evalaction.method.records import Item, Message, Output, Sentence
+from evalaction.method.records import ArmName, Item, Message, Output, Sentence
 from evalaction.method.ways import ways_of
 
 
@@ -66,6 +66,19 @@ def distinct(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
         if not any(endpoint is one or endpoint == one for one in found):
             found.append(endpoint)
     return tuple(found)
+
+
+def resolve_arms(sources: Mapping[ArmName, Source], exam: Exam) -> dict[ArmName, Resolved]:
+    """`resolve` of each arm. A mistake in one that another commit defines than the treatment says which."""
+    found: dict[ArmName, Resolved] = {}
+    for name, source in sources.items():
+        try:
+            found[name] = resolve(source, exam)
+        except UsageError as error:
+            if source.commit and source.commit != sources["treatment"].commit:
+                error.add_note(f"This is about the {name}, as commit {source.commit[:12]} defines it.")
+            raise
+    return found
 
 
 def resolve(source: Source, exam: Exam) -> Resolved:

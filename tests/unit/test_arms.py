@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from support.runs import endpoint
@@ -20,11 +20,12 @@ from evalaction.method.arms import (
     facts_of,
     moved_levers,
     resolve,
+    resolve_arms,
 )
 from evalaction.method.card import Arm, Budget, Card, Command, Draws, Endpoint, ExamRef, Header, HttpShape
 from evalaction.method.exams.exam import Exam, load_exam
 from evalaction.method.numbers import Threshold
-from evalaction.method.records import Check, Message, Quoted
+from evalaction.method.records import ArmName, Check, Message, Quoted
 
 FILES: Mapping[str, bytes] = {"a.md": b"Be brief.", "b.md": b"Be kind.", "t.txt": b"Sort {{text}}.", "r.jsonl": b"{}"}
 
@@ -182,6 +183,18 @@ def arm(
         for one, label in zip(endpoints, labels, strict=True)
     )
     return Resolved(source=replace(source(), files=files), asked=asked)
+
+
+def test_a_mistake_of_another_commit_says_so() -> None:
+    good, bad = source(Arm(endpoint="main", system="a.md")), source(Arm(endpoint="main", template="t.txt"), commit="d" * 40)
+    assert list(resolve_arms({"treatment": good, "control": good}, exam())) == ["treatment", "control"]
+    with pytest.raises(UsageError) as caught:
+        resolve_arms({"treatment": good, "control": bad}, exam())
+    assert caught.value.__notes__ == [f"This is about the control, as commit {'d' * 12} defines it."]
+    for own in ({"treatment": bad}, {"treatment": good, "control": replace(bad, commit=good.commit)}):
+        with pytest.raises(UsageError) as caught:
+            resolve_arms(cast("Mapping[ArmName, Source]", own), exam())
+        assert not hasattr(caught.value, "__notes__")
 
 
 def test_equal_endpoints_are_one() -> None:
