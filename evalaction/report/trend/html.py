@@ -44,8 +44,9 @@ def trend_section(trend: Trend) -> str:
     )
     first, *others = sentences(trend)
     told = f'<p class="alarm"><strong>{inline(first)}</strong></p>' if trend.alarm else f"<p>{inline(first)}</p>"
+    name = html(cut(one_line(trend.newest.name), 80))
     return (
-        f"<section><h2>{titles(trend)}Trend of <code>{html(cut(one_line(trend.newest.name), 80))}</code>: {html(shape(trend))}</h2>"
+        f"<section><h2>{titles(trend)}Trend of <code>{name}</code>: {html(shape(trend))}</h2>"
         + told + "".join(f"<p>{inline(sentence)}</p>" for sentence in others)
         + trend_svg(trend.points)
         + f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
