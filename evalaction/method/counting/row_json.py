@@ -83,9 +83,8 @@ def row_from_json(obj: object) -> Row:
         raise ValueError(f"missing field {min(_REQUIRED - obj.keys())!r}")
     if obj["arm"] not in ARMS or obj["half"] > 1:
         raise ValueError(f"no such arm or half: {obj['arm']!r}, {obj['half']}")
-    for name, value in obj.get("counters", {}).items():
-        if type(value) is not int or not 0 <= value < _COUNTER_LIMIT:
-            raise ValueError(f"field 'counters' has a wrong part {name!r}")
+    if "counters" in obj:
+        _refuse_counters(obj["counters"])
     take = fields.pop
     columns = Columns(
         take("reach"),
@@ -99,6 +98,12 @@ def row_from_json(obj: object) -> Row:
         raise ValueError(f"the columns say {columns.verdict}, the field 'verdict' says {obj['verdict']!r}")
     usage = take("usage", None)
     return Row(columns=columns, usage=_usage(usage) if usage is not None else Usage(), **fields)
+
+
+def _refuse_counters(counters: dict[str, Any]) -> None:
+    for name, value in counters.items():
+        if type(value) is not int or not 0 <= value < _COUNTER_LIMIT:
+            raise ValueError(f"field 'counters' has a wrong part {name!r}")
 
 
 def _usage(obj: dict[str, Any]) -> Usage:
