@@ -6,6 +6,7 @@ EvalactionError
 ├── UnregisteredError     4  something that was frozen has moved; nothing is drawn
 ├── InconclusiveError     5  the data cannot speak, known before or without a verdict
 ├── NotRunError           6  secrets are missing
+├── Settled               0  answered without a draw: `registered` or `unchanged`
 └── Interrupted         130  a signal ended the run; rows so far are on disk
 
 Any other exception is a bug of ours and ends with 3.
@@ -100,6 +101,14 @@ class InconclusiveError(EvalactionError):
 class NotRunError(EvalactionError):
     outcome = Outcome.NOT_RUN
     default_code = "secrets_missing"
+
+
+class Settled(EvalactionError):
+    """No mistake: the end of a run, before its first call, that has nothing to draw."""
+
+    def __init__(self, sentence: str, *, outcome: Outcome, code: str | None = None) -> None:
+        super().__init__(sentence, code=code or outcome.value)
+        self.outcome = outcome
 
 
 class Interrupted(EvalactionError):

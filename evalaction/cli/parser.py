@@ -14,7 +14,7 @@ exit codes: 0 pass or unchanged · 1 fail · 2 usage · 3 internal · 4 somethin
             5 inconclusive · 6 secrets missing · 7 unreachable · 130 interrupted"""
 
 SOURCES = ("promptfoo", "prompt-yml", "openai-evals", "humaneval")
-FORMATS = ("text", "markdown", "summary", "json", "csv")
+FORMATS = ("text", "markdown", "summary", "html", "junit", "csv", "json", "badge")
 TREND_FORMATS = ("text", "markdown", "html", "json")
 
 
@@ -30,6 +30,8 @@ class Options:
     rehearse: bool = False
     synthetic: bool = False
     ca_bundle: str | None = None
+    base: str | None = None
+    question: str = "base"
     format: str = "text"
     assume_lost: str = "0.03"
     quiet: bool = False
@@ -104,6 +106,7 @@ def _verify(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--check-twice", action="store_true", help="run each check twice on its reference and on a blank candidate"
     )
+    _base(command)
     _unsafe(command)
 
 
@@ -112,8 +115,16 @@ def _probe(command: argparse.ArgumentParser) -> None:
     _ca_bundle(command)
 
 
+def _base(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--base", metavar="REF", help="branch, tag or SHA that a card with `control: base` is compared with")
+    command.add_argument(
+        "--question", choices=("base", "head"), default="base", help="whose exam, claim and limits (default: base)"
+    )
+
+
 def _plan(command: argparse.ArgumentParser) -> None:
     _card(command)
+    _base(command)
     command.add_argument(
         "--assume-lost",
         metavar="SHARE",
@@ -125,6 +136,7 @@ def _plan(command: argparse.ArgumentParser) -> None:
 def _run(command: argparse.ArgumentParser) -> None:
     _card(command)
     command.add_argument("--run-dir", type=Path, metavar="DIR", help="where the run is written (default: runs/NAME-TIME)")
+    _base(command)
     command.add_argument("--resume", action="store_true", help="add the missing draws of the unsealed run in --run-dir")
     command.add_argument("--rehearse", action="store_true", help="uncommitted files, any machine, unsealed; never a result")
     command.add_argument("--synthetic", action="store_true", help="let a scripted endpoint be judged; the report stays SYNTHETIC")

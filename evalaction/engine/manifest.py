@@ -20,6 +20,8 @@ FORMAT = "evalaction/manifest/1"
 REFUSAL_FORMAT = "evalaction/refusal/1"
 """Of a folder whose card could not be read: there is nothing to score in it."""
 MAX_BYTES = 64 << 20
+SKIPPED = "skipped"
+"""Code of a run that ended `unchanged` because nothing of its card differs from base: its arms need not ask the same."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -208,7 +210,11 @@ def _arm_to_json(arm: ArmRecord) -> Json:
 def _endpoint_to_json(endpoint: EndpointFacts) -> Json:
     named: dict[str, Json] = {"name": endpoint.name, "api": endpoint.api, "output": endpoint.output}
     named |= {"seeded": endpoint.seeded, "identity": endpoint.identity}
-    return named | _given("model", endpoint.model) | _given("parameters", endpoint.parameters)
+    return named | _given("model", endpoint.model) | _given("parameters", endpoint.parameters) | _counted(endpoint)
+
+
+def _counted(endpoint: EndpointFacts) -> dict[str, Json]:
+    return {"counters": list(endpoint.counters)} if endpoint.counters else {}
 
 
 def _arm_from_json(part: Fields) -> ArmRecord:
@@ -234,6 +240,7 @@ def _endpoint_from_json(part: Fields) -> EndpointFacts:
         seeded=part.flag("seeded"),
         identity=part.digest("identity"),
         parameters=part.maybe_digest("parameters"),
+        counters=part.maybe_texts("counters"),
     )
     part.nothing_else()
     return endpoint
@@ -279,7 +286,7 @@ def _question_from_json(top: Fields) -> AskedBy | None:
 
 
 # Before a draw nothing is judged: a manifest that says so of itself is not believed.
-_REFUSALS = tuple(outcome.value for outcome in Outcome if outcome.exit_code > 1)
+_ENDINGS = tuple(outcome.value for outcome in Outcome if outcome not in {Outcome.PASS, Outcome.FAIL})
 
 
 def _ended_to_json(ended: Ended | None) -> Json:
@@ -292,7 +299,7 @@ def _ended_from_json(part: Fields | None) -> Ended | None:
     if part is None:
         return None
     ended = Ended(
-        outcome=Outcome(part.one_of("outcome", _REFUSALS)),
+        outcome=Outcome(part.one_of("outcome", _ENDINGS)),
         code=part.word("code"),
         sentence=part.text("sentence"),
     )
@@ -307,9 +314,18 @@ def _cross_check(manifest: Manifest, file: str) -> None:
         raise SourceError("The arms of a manifest are treatment, or treatment and control.", file=file)
     if not all(arm.asked.endpoints for arm in manifest.arms):
         raise SourceError("Every arm of a manifest has an endpoint.", file=file)
+    ended = manifest.ended
+    if ended and ended.outcome is Outcome.UNCHANGED and ended.code != SKIPPED and not _same(manifest):
+        raise SourceError("The arms of a manifest that calls them unchanged ask the same.", file=file)
     if not ids or len(set(ids)) != len(ids):
         raise SourceError("The items of a manifest have unique ids, and there is at least one.", file=file)
     if any(place >= len(ids) for place in manifest.unchanged):
         raise SourceError("The unchanged items of a manifest are positions among its items.", file=file)
     if any(len(arm.routes) not in (0, len(ids)) for arm in manifest.arms):
         raise SourceError("The routes of an arm are one for each item of the manifest.", file=file)
+
+
+def _same(manifest: Manifest) -> bool:
+    """Whether there are two arms of which every item asks the same."""
+    digests = {arm.requests_sha256 for arm in manifest.arms}
+    return len(manifest.arms) == 2 and len(digests) == 1 and len(manifest.unchanged) == len(manifest.items)

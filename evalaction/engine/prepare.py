@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from evalaction.checks.validate import validate_items
 from evalaction.endpoints import Request, build_request, missing_variables, open_surface, secrets_of
+from evalaction.engine.isolation import rung_for
 from evalaction.engine.runner import check_runner
-from evalaction.errors import NotRunError, UsageError
-from evalaction.method.arms import Resolved, Source, check_allowed, connection, digested, distinct, resolve
+from evalaction.engine.trial import Trial
+from evalaction.errors import NotRunError, Outcome, Settled, UsageError
+from evalaction.method.arms import Resolved, check_allowed, connection, digested, distinct, identity_of, resolve_arms
 from evalaction.method.canonical import digest
 from evalaction.method.card import Card, Endpoint
 from evalaction.method.exams.exam import Exam, check_question
@@ -21,6 +24,7 @@ from evalaction.redaction import Redactor
 from evalaction.registration.causes import Moved
 from evalaction.registration.freeze import freeze, rehearse, verify
 from evalaction.registration.frozen import Frozen, VerifyReport
+from evalaction.sandbox.records import Rung
 
 SECRET_IN_CARD = "secret_in_card"
 
@@ -29,22 +33,35 @@ SECRET_IN_CARD = "secret_in_card"
 class Prepared:
     """A question with everything that will be sent, before any address or key is known."""
 
-    frozen: Frozen
+    trial: Trial
+    exam: Exam
+    """The items that are drawn, numbered anew; its digests are those of the whole exam."""
+    left_out: tuple[str, ...]
+    """Items that are not drawn because both arms ask the same."""
     arms: Mapping[ArmName, Resolved]
-    """Treatment first."""
+    """Treatment first; of the drawn items."""
     requests: Mapping[ArmName, tuple[Request, ...]]
-    """Per arm one request an item, in exam order."""
+    """Per arm one request an item, in the order of the drawn items."""
+    unchanged: frozenset[int]
+    """Positions of the drawn items of which both arms ask the same at the same endpoint."""
     plan: Plan
     question_digest: str
     warnings: tuple[Sentence, ...]
 
     @property
+    def frozen(self) -> Frozen:
+        """The question."""
+        return self.trial.question
+
+    @property
     def card(self) -> Card:
+        """The card that asks the question."""
         return self.frozen.card
 
     @property
-    def exam(self) -> Exam:
-        return self.frozen.exam
+    def path(self) -> str:
+        """Of the card, as the judged commit has it."""
+        return self.trial.judged.card_path
 
     @property
     def planned(self) -> int:
@@ -57,16 +74,22 @@ class Prepared:
 
     @property
     def named(self) -> tuple[Endpoint, ...]:
-        """Every endpoint of the cards that define the arms, asked or not: none of their secrets may be shown."""
-        return named_endpoints([self.frozen.card, *(arm.source.card for arm in self.arms.values())])
+        """Every endpoint of the cards that define question and arms, asked or not: none of their secrets may be shown."""
+        cards = (self.frozen.card, self.trial.judged.card)
+        return named_endpoints([*cards, *(arm.source.card for arm in self.arms.values())])
 
     def files_of(self, endpoint: Endpoint) -> Mapping[str, bytes]:
         """The committed files beside the card that defines an asked endpoint."""
         return next(arm.source.files for arm in self.arms.values() if endpoint in arm.endpoints)
 
     def requests_sha256(self, arm: ArmName) -> str:
-        """One digest over the request digests of all items, in exam order."""
+        """One digest over the request digests of all drawn items, in their order."""
         return digest([request.sha256 for request in self.requests[arm]])
+
+    @property
+    def same(self) -> bool:
+        """Whether there are two arms that ask the same of every drawn item."""
+        return len(self.arms) == 2 and len(self.unchanged) == len(self.exam.items)
 
 
 def named_endpoints(cards: Iterable[Card]) -> tuple[Endpoint, ...]:
@@ -83,55 +106,96 @@ def load(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) ->
     return rehearse(card_path) if rehearse_only else freeze(card_path, expected_head=expected_head(environ))
 
 
-def load_prepared(card_path: Path, environ: Mapping[str, str], *, rehearse_only: bool) -> Prepared:
-    """`prepare` of `load`. Raises as `prepared_of` does."""
+Opposed: TypeAlias = "Callable[[Frozen], Trial]"
+"""From what was judged to its trial: where base is looked for is the caller's business."""
+
+
+def load_prepared(card_path: Path, environ: Mapping[str, str], opposed: Opposed, *, rehearse_only: bool) -> Prepared:
+    """`prepare` of the trial of `load`. Raises as `prepared_of` does."""
     if rehearse_only:
-        return prepare(rehearse(card_path))
-    return prepared_of(verify(card_path, expected_head=expected_head(environ)))
+        return prepare(opposed(rehearse(card_path)))
+    return prepared_of(verify(card_path, expected_head=expected_head(environ)), opposed)
 
 
-def prepared_of(report: VerifyReport) -> Prepared:
+def prepared_of(report: VerifyReport, opposed: Opposed) -> Prepared:
     """`prepare` of what was verified: a mistake in what the commit holds (2) comes before what has moved since (4, Moved)."""
-    prepared = prepare(report.readable) if report.readable else None
+    prepared = prepare(opposed(report.readable)) if report.readable else None
     if prepared is None or report.frozen is None:
         raise Moved(report.breaks)
     return prepared
 
 
-def prepare(frozen: Frozen) -> Prepared:
+def prepare(trial: Trial) -> Prepared:
     """Build every request and the plan. Raises UsageError or SourceError for whatever would go wrong during the run."""
-    card, exam = frozen.card, frozen.exam
+    card, exam = trial.question.card, trial.question.exam
     check_question(card, exam)
-    warnings = validate_items(exam.items, card.checks)
-    arms = {
-        name: resolve(Source(card=card, arm=card.arms[name], files=frozen.files, commit=frozen.commit), exam)
-        for name in card.arms
-    }
+    warnings = validate_items(exam.items, card.checks, exam.files)
+    arms = resolve_arms(trial.arms, exam)
     requests = {name: _requests(arm) for name, arm in arms.items()}
     for arm in arms.values():
         check_allowed(card, arm)
         _expect_replies(arm, exam)
+    same = _unchanged(arms, requests)
+    drawn = _drawn(card, len(exam.items), same)
+    few = len(drawn) < len(exam.items)
     return Prepared(
-        frozen=frozen,
-        arms=arms,
-        requests=requests,
-        plan=plan_run(card, [item.id for item in exam.items], {name: _sizes(arms[name], rs) for name, rs in requests.items()}),
+        trial=trial,
+        exam=_part(exam, drawn) if few else exam,
+        left_out=tuple(item.id for place, item in enumerate(exam.items) if place in same) if few else (),
+        arms={name: replace(arm, asked=tuple(arm.asked[place] for place in drawn)) for name, arm in arms.items()},
+        requests={name: tuple(own[place] for place in drawn) for name, own in requests.items()},
+        unchanged=frozenset(new for new, old in enumerate(drawn) if old in same),
+        plan=plan_run(
+            card,
+            [exam.items[place].id for place in drawn],
+            {name: _sizes(arms[name], own, drawn) for name, own in requests.items()},
+            left_out=len(exam.items) - len(drawn),
+        ),
         question_digest=question_digest(
             question_of(card, exam),
             exam=exam,
             requests={name: [r.sha256 for r in rs] for name, rs in requests.items()},
             endpoints={name: digested(arm) for name, arm in arms.items()},
         ),
-        warnings=(*frozen.warnings, *warnings, *dict.fromkeys(note for arm in arms.values() for note in arm.notes)),
+        warnings=(*trial.question.warnings, *warnings, *dict.fromkeys(note for arm in arms.values() for note in arm.notes)),
     )
+
+
+def _unchanged(arms: Mapping[ArmName, Resolved], requests: Mapping[ArmName, tuple[Request, ...]]) -> frozenset[int]:
+    """Positions of the items of which both arms send the same to the same endpoint."""
+    if len(arms) < 2:
+        return frozenset()
+    ours, theirs = arms["treatment"], arms["control"]
+    known: dict[tuple[int, int], bool] = {}
+
+    def alike(place: int) -> bool:
+        one, other = ours.asked[place].endpoint, theirs.asked[place].endpoint
+        key = (id(one), id(other))
+        if key not in known:
+            known[key] = identity_of(one, ours.source.files) == identity_of(other, theirs.source.files)
+        return known[key]
+
+    pairs = zip(requests["treatment"], requests["control"], strict=True)
+    return frozenset(place for place, (one, other) in enumerate(pairs) if one.sha256 == other.sha256 and alike(place))
+
+
+def _drawn(card: Card, items: int, same: frozenset[int]) -> Sequence[int]:
+    """Positions of the items that are drawn; all of them where nothing changes, which is settled without a draw."""
+    if card.sign is None or card.sign.items == "all" or len(same) == items:
+        return range(items)
+    return [place for place in range(items) if place not in same]
+
+
+def _part(exam: Exam, places: Sequence[int]) -> Exam:
+    return replace(exam, items=tuple(replace(exam.items[old], index=new) for new, old in enumerate(places)))
 
 
 def _requests(arm: Resolved) -> tuple[Request, ...]:
     return tuple(build_request(one.endpoint, one.messages, one.output) for one in arm.asked)
 
 
-def _sizes(arm: Resolved, requests: Sequence[Request]) -> list[tuple[Endpoint, int]]:
-    return [(one.endpoint, len(request.body)) for one, request in zip(arm.asked, requests, strict=True)]
+def _sizes(arm: Resolved, requests: Sequence[Request], places: Sequence[int]) -> list[tuple[Endpoint, int]]:
+    return [(arm.asked[place].endpoint, len(requests[place].body)) for place in places]
 
 
 def _expect_replies(arm: Resolved, exam: Exam) -> None:
@@ -144,7 +208,8 @@ def _expect_replies(arm: Resolved, exam: Exam) -> None:
 
 def _refuse_secrets(prepared: Prepared, environ: Mapping[str, str]) -> None:
     """A card is kept in every run folder as it stands: one that holds a secret would only be found out after the last call."""
-    held = Redactor(secrets_of(prepared.named, environ)).leaks(prepared.frozen.card_bytes)
+    redactor = Redactor(secrets_of(prepared.named, environ))
+    held = redactor.leaks(prepared.frozen.card_bytes) or redactor.leaks(prepared.trial.judged.card_bytes)
     if held:
         raise UsageError(
             f"The card holds the value of {', '.join(held)}, a secret of this run; take it out of the card, or give the "
@@ -160,15 +225,19 @@ def pass_gates(
     *,
     rehearsal: bool,
     ca_bundle: str | None = None,
-) -> None:
-    """Refuse before the first call, in the method's order: runner (4), budget and allowance (2), halves (5), secrets (6).
+    allow_unsafe: bool = False,
+) -> Rung | None:
+    """Refuse before the first call, in the method's order: isolation (2), runner (4), nothing to draw (0, Settled), budget and
+    allowance (2), halves (5), secrets (6). What comes back keeps the programs of the exam apart; None where it has none.
 
     The values of the secrets come last: an address or key that cannot be used (2). A rehearsal may run on any machine and
     may be too small to speak.
     """
     _refuse_secrets(prepared, environ)
+    rung = rung_for(prepared, allow_unsafe=allow_unsafe)
     if not rehearsal:
         check_runner(prepared.card.runner, identity)
+    settle(prepared)
     check_budget(prepared.card, prepared.plan)
     if not rehearsal:
         check_halves(prepared.plan)
@@ -177,4 +246,14 @@ def pass_gates(
         raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was drawn.")
     for arm in prepared.arms.values():
         for endpoint in distinct(map(connection, arm.endpoints)):
-            open_surface(endpoint, environ=environ, files=arm.source.files, ca_bundle=ca_bundle)
+            open_surface(endpoint, environ=environ, files=arm.source.files, ca_bundle=ca_bundle, rung=rung)
+    return rung
+
+
+def settle(prepared: Prepared) -> None:
+    """Raise Settled where no call is needed: for a card that is new, and for arms that ask the same."""
+    if prepared.trial.new:
+        raise Settled(prepared.trial.new, outcome=Outcome.REGISTERED)
+    sign = prepared.card.sign
+    if prepared.same and (prepared.card.elsewhere or (sign and sign.items == "changed")):
+        raise Settled("Both arms send the same requests to the same endpoints, so nothing was drawn.", outcome=Outcome.UNCHANGED)

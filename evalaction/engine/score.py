@@ -17,7 +17,7 @@ from evalaction.engine.manifest import Ended, Manifest, read_manifest
 from evalaction.engine.pause import read_pause
 from evalaction.engine.readback import Seal, Tail, tail_of
 from evalaction.engine.reading import placed_rows, read_row
-from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, UnregisteredError, UsageError
+from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, Settled, UnregisteredError, UsageError
 from evalaction.method.card import Card
 from evalaction.method.cards.parse import parse_card
 from evalaction.method.counting.tally import GridError, Tally
@@ -25,6 +25,7 @@ from evalaction.method.judging.facts import AskedBy, RunFacts
 from evalaction.method.judging.facts import Ended as RunEnd
 from evalaction.method.records import ArmName, Row
 from evalaction.method.report import Change, Provenance, QuestionChange, Report
+from evalaction.method.telling.callouts import refusal_callouts
 from evalaction.method.telling.summary import build_report, refusal_report
 
 _ERRORS: dict[Outcome, type[EvalactionError]] = {
@@ -96,7 +97,8 @@ class _Run:
         self._card = card
         self._tail = _tail(folder)
         self._grid = _grid(manifest, card)
-        self._tally = Tally(self._grid.ids, dict(manifest.items), self._grid.arms, self._grid.draws, card.seed)
+        counters = {arm.arm: arm.asked.counters for arm in manifest.arms}
+        self._tally = Tally(self._grid.ids, dict(manifest.items), self._grid.arms, self._grid.draws, card.seed, counters=counters)
         self._asked: dict[tuple[ArmName, str], str] = {}
         self._waits = _Waits(card.pace.max_wait_ms)
 
@@ -194,16 +196,33 @@ def _isolated(isolation: Mapping[str, str]) -> dict[str, str]:
 
 
 def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
-    error = _ERRORS.get(ended.outcome, EvalactionError)(ended.sentence, code=ended.code)
-    scripted = any(arm.asked.scripted for arm in manifest.arms)
+    facts = RunFacts(
+        planned=0,
+        sent=0,
+        written=0,
+        sealed=False,
+        ended="complete",
+        provenance=provenance_of(manifest),
+        arms={arm.arm: arm.asked for arm in manifest.arms},
+        rehearsal=manifest.rehearsal,
+        **_compared(manifest),
+    )
+    error = _error(ended)
     return refusal_report(
         error,
         name=card.name,
-        provenance=provenance_of(manifest),
+        provenance=facts.provenance,
         card=card,
         items=len(manifest.items),
-        scripted=scripted,
+        scripted=facts.scripted,
+        callouts=refusal_callouts(facts),
     )
+
+
+def _error(ended: Ended) -> EvalactionError:
+    if ended.outcome.exit_code == 0:
+        return Settled(ended.sentence, outcome=ended.outcome, code=ended.code)
+    return _ERRORS.get(ended.outcome, EvalactionError)(ended.sentence, code=ended.code)
 
 
 def _tail(folder: Path) -> Tail:
@@ -211,23 +230,22 @@ def _tail(folder: Path) -> Tail:
     return tail_of(folder) if (folder / ROWS).exists() else Tail(body=0, seal=None, torn=0)
 
 
-def _arms_of(card: Card) -> tuple[tuple[ArmName, ...], ...]:
-    """The arms that a run of the card may have; where there is no base, one that is judged against it has its treatment alone."""
+def _arms_of(card: Card, manifest: Manifest) -> tuple[ArmName, ...]:
+    """The arms of a run of the card; where there is no base, one that is judged against it has its treatment alone."""
     both: tuple[ArmName, ...] = ("treatment", "control")
-    if card.control is None:
-        return (both[:1],)
-    return (both, both[:1]) if card.elsewhere else (both,)
+    alone = card.control is None or (manifest.base_missing and card.elsewhere is not None)
+    return both[:1] if alone else both
 
 
 def _grid(manifest: Manifest, card: Card) -> Grid:
     """Raises UnregisteredError when the manifest's counts and arms are not those of its card."""
     arms = tuple(arm.arm for arm in manifest.arms)
     grid = Grid([item for item, _ in manifest.items], arms=arms, draws=card.draws.count, seed=card.seed)
-    wanted = _arms_of(card)
-    if arms not in wanted or manifest.planned != len(grid):
+    wanted = _arms_of(card, manifest)
+    if arms != wanted or manifest.planned != len(grid):
         raise UnregisteredError(
             f"The manifest plans {manifest.planned} draws for {' and '.join(arms)}, and its card asks for "
-            f"{len(manifest.items) * len(wanted[0]) * card.draws.count} for {' and '.join(wanted[0])}.",
+            f"{len(manifest.items) * len(wanted) * card.draws.count} for {' and '.join(wanted)}.",
             code="manifest_differs",
         )
     return grid

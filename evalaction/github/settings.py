@@ -24,8 +24,6 @@ MOST_CARDS = 100
 # Inputs of a later version and the one value of each that is accepted.
 _LATER = {
     "shard": "",
-    "question": "base",
-    "changed-only": "false",
     "allow-unsafe-execution": "false",
 }
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -47,7 +45,11 @@ class Settings:
     comment_key: str = ""
     base: str | None = None
     """A full SHA, branch or tag in place of the base that the event names."""
+    question: Literal["base", "head"] = "base"
+    """Whose question is asked where a card is judged against base."""
     redraw: bool = False
+    changed_only: bool = False
+    """Of many cards only those are judged of which something differs from base."""
     fail_on: frozenset[Outcome] = frozenset(FAIL_ON)
     on_missing_secrets: OnMissingSecrets = "fail"
     history: str | None = None
@@ -62,6 +64,8 @@ class Settings:
         shown = {
             "card": (" ".join(self.card), CARD),
             "base": (self.base or "", ""),
+            "question": (self.question, "base"),
+            "changed-only": ("true" if self.changed_only else "false", "false"),
             "fail-on": (_words(self.fail_on), _words(FAIL_ON)),
         }
         return {name: value for name, (value, default) in shown.items() if value != default}
@@ -79,6 +83,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         comment=raw.boolean("comment", default=True),
         comment_key=raw.line("comment-key") or "",
         base=raw.line("base"),
+        question=cast("Literal['base', 'head']", raw.one_of("question", ("base", "head"))),
+        changed_only=raw.boolean("changed-only", default=False),
         redraw=raw.boolean("redraw", default=False),
         fail_on=_fail_on(raw),
         on_missing_secrets=cast("OnMissingSecrets", raw.one_of("on-missing-secrets", ("fail", "skip"))),

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from evalaction.errors import InconclusiveError, UsageError
 from evalaction.method.card import Card, Endpoint
 from evalaction.method.counting.halves import half_of
+from evalaction.method.exams.exam import SMALL
 from evalaction.method.records import ArmName
 
 CONFIDENCE = Fraction(99, 100)
@@ -43,6 +44,8 @@ class Plan:
     """Items that each half needs; None without a claim that reads halves."""
     add_items: int
     """How many items to add so that both halves reach the floor with 99 % certainty; 0 when they do."""
+    left_out: int
+    """Items of the exam that are not drawn because both arms ask the same (`sign.items: changed`)."""
     slots: int
     timeout_ms: int
     per_minute: int | None
@@ -88,8 +91,11 @@ class Plan:
 Sizes: TypeAlias = "Sequence[tuple[Endpoint, int]]"
 
 
-def plan_run(card: Card, ids: Sequence[str], requests: Mapping[ArmName, Sizes]) -> Plan:
-    """Plan a run of `card` over items `ids`; `requests` holds per arm each item's endpoint and the bytes of its request body."""
+def plan_run(card: Card, ids: Sequence[str], requests: Mapping[ArmName, Sizes], *, left_out: int = 0) -> Plan:
+    """Plan a run of `card` over items `ids`; `requests` holds per arm each item's endpoint and the bytes of its request body.
+
+    `left_out` counts the items of the exam that are not among them.
+    """
     halves = _halves(card, ids)
     floor = card.sign.min_items_per_half if card.sign and card.sign.claim != "none" else None
     return Plan(
@@ -99,6 +105,7 @@ def plan_run(card: Card, ids: Sequence[str], requests: Mapping[ArmName, Sizes]) 
         halves=halves,
         floor=floor,
         add_items=items_to_add(halves, floor) if halves and floor else 0,
+        left_out=left_out,
         slots=card.pace.concurrency,
         timeout_ms=card.draws.timeout_ms,
         per_minute=card.pace.per_minute,
@@ -208,7 +215,18 @@ def _amount(number: Fraction, unit: str) -> str:
 
 
 def check_halves(plan: Plan) -> None:
-    """Raise InconclusiveError when a half is below the card's floor: the sign could not be earned whatever the replies are."""
+    """Raise InconclusiveError when a half is below the card's floor: the sign could not be earned whatever the replies are.
+
+    The same for fewer than 30 items, which can claim nothing, where only those that change are drawn.
+    """
+    if plan.left_out and plan.halves and plan.floor and (plan.add_items or plan.items < SMALL):
+        raise InconclusiveError(
+            f"Only {plan.items:,} of {plan.items + plan.left_out:,} items change between the arms, in halves of "
+            f"{plan.halves[0]:,} and {plan.halves[1]:,}, but a sign needs {plan.floor:,} in each: "
+            f"{max(plan.items + plan.add_items, SMALL):,} changed items would do (both halves are then large enough in 99 of "
+            "100 cases). Judge every item with `sign.items: all`, or claim `none`.",
+            code="below_min_items",
+        )
     if plan.add_items and plan.halves:
         raise InconclusiveError(
             f"half 0 has {plan.halves[0]} items and half 1 has {plan.halves[1]}, but a sign needs {plan.floor} in each: "

@@ -3,105 +3,65 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from evalaction.cli.action.bases import in_pull_request
 from evalaction.errors import EvalactionError, UnregisteredError, UsageError
-from evalaction.method.card import Card, Endpoint, Limit
+from evalaction.method.card import AtCommit, Card, Endpoint
 from evalaction.method.cards.parse import parse_card
-from evalaction.method.numbers import Threshold
-from evalaction.method.records import Quoted, Sentence
+from evalaction.method.question_changes import question_changes
+from evalaction.method.records import Sentence
+from evalaction.method.telling.changed import question_sentence
 from evalaction.registration.paths import CARD_BYTES
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
     from evalaction.engine.prepare import Prepared
+    from evalaction.engine.trial import Trial
     from evalaction.github.api import Api
 
-Values: TypeAlias = "dict[str, Threshold | str | int | None]"
-
-MOST_CHANGES = 20
-_PARTS = ("draws", "checks", "sign", "validity")
 _NEW: Sentence = ("This card is new in this pull request.",)
 _UNREADABLE: Sentence = ("This card cannot be read as base has it, so what changes in the question is not known.",)
 
 
 def compare(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     """Callouts. Raises UnregisteredError (`endpoint_changed`) where a secret would go elsewhere than at base, and UsageError
-    where base cannot be found although a secret is set."""
-    from evalaction.endpoints import secrets_of
+    where base cannot be found although something would be drawn."""
+    from evalaction.endpoints import missing_variables, secrets_of
 
-    if stage.context.kind != "pull_request" and not (stage.context.kind == "other" and stage.context.head):
+    trial = prepared.trial
+    if not in_pull_request(stage) or trial.new:
         return ()
     secret = bool(secrets_of(prepared.named, stage.world.environ))
+    path = trial.base_path or prepared.path
     try:
-        cards = _cards_at_base(stage, prepared)
+        tree, read = files_at_base(stage)
+        cards = cards_at_base(stage, [path], tree, read)
+        _expect_base(stage, cards.get(path), trial)
     except EvalactionError:
-        if secret:
+        if secret or not missing_variables(prepared.asked, stage.world.environ):
             raise
-        return ()  # without a secret nothing can go elsewhere, and a fork of depth 1 may not have its base
-    path = prepared.frozen.card_path
+        return ()  # nothing can be drawn, and a fork of depth 1 may not have its base
     own = cards.get(path)
     compared = [own] if path in cards else cards.values()
     allowed = {_identity(one) for card in compared if card for one in card.endpoints.values()}
     if secret and cards:
         _refuse_moved(prepared.asked, allowed)
+    if trial.asked_by is not None:
+        return ()  # the report says so itself
     if own is None:
         return (_UNREADABLE if path in cards else _NEW,)
-    changes = tuple(question_changes(own, prepared.card))
-    if not changes:
-        return ()
-    more = (f"and {len(changes) - MOST_CHANGES:,} more",) if len(changes) > MOST_CHANGES else ()
-    shown: list[str | Quoted] = ["The question changes in this pull request, which is judged by the changed one: "]
-    for number, change in enumerate([*changes[:MOST_CHANGES], more] if more else changes):
-        shown += ["; " if number else "", *change]
-    return ((*shown, "."),)
+    changes = question_sentence(question_changes(own, prepared.card))
+    return (
+        (("The question changes in this pull request, which is judged by the changed one: ", *changes, "."),) if changes else ()
+    )
 
 
-def question_changes(base: Card, head: Card) -> Iterator[Sentence]:
-    """Field by field, old → new; a limit that asks for less is said to be loosened."""
-    for name in ("tasks", "data", "sha256", "ids_sha256", "checker_sha256"):
-        yield from _change(f"exam.{name}", getattr(base.exam, name), getattr(head.exam, name))
-    for part in _PARTS:
-        old, new = _values(getattr(base, part)), _values(getattr(head, part))
-        for name in dict.fromkeys((*old, *new)):
-            yield from _change(f"{part}.{name}", old.get(name), new.get(name))
-    limits = [{_limit_name(one): one for one in card.limits} for card in (base, head)]
-    for name in dict.fromkeys((*limits[0], *limits[1])):
-        yield from _limit_change(name, limits[0].get(name), limits[1].get(name))
-
-
-def _change(name: str, old: object, new: object) -> Iterator[Sentence]:
-    if _plain(old) != _plain(new):
-        yield (f"{name} ", *_shown(old), " → ", *_shown(new))
-
-
-def _limit_change(name: str, old: Limit | None, new: Limit | None) -> Iterator[Sentence]:
-    if old and new and old.bound.value == new.bound.value:
-        return
-    least = (old or new).name.startswith("min_")  # type: ignore[union-attr]  # one of them is there
-    loosened = new is None or (old is not None and (new.bound.value < old.bound.value) == least)
-    change = ("limits.", Quoted(name), " ", *_shown(old.bound if old else None), " → ", *_shown(new.bound if new else None))
-    yield (*change, " (loosened)") if loosened else change
-
-
-def _shown(value: object) -> Sentence:
-    if value is None:
-        return ("none",)
-    return (Quoted(value.text if isinstance(value, Threshold) else str(value)),)
-
-
-def _plain(value: object) -> object:
-    return value.value if isinstance(value, Threshold) else value
-
-
-def _values(record: Any) -> Values:
-    return {field.name: getattr(record, field.name) for field in fields(record)} if record else {}
-
-
-def _limit_name(limit: Limit) -> str:
-    return ".".join(part for part in (limit.scope, limit.tag, limit.name) if part)
+def _expect_base(stage: Stage, own: Card | None, trial: Trial) -> None:
+    """Base is known from GitHub alone, and its card judges: then it has to be here. Raises UsageError."""
+    if own is not None and own.control == AtCommit() and trial.asked_by is None and trial.base is None:
+        _ = stage.base
 
 
 def _refuse_moved(asked: Sequence[Endpoint], allowed: set[tuple[Any, ...]]) -> None:
@@ -120,22 +80,24 @@ def _refuse_moved(asked: Sequence[Endpoint], allowed: set[tuple[Any, ...]]) -> N
 def _identity(endpoint: Endpoint) -> tuple[Any, ...]:
     """Where an endpoint's secrets go, and which."""
     headers = tuple(sorted((header.name.lower(), header.env) for header in endpoint.headers if header.env))
-    return endpoint.url, endpoint.url_env, endpoint.key_env, headers
+    return endpoint.url, endpoint.url_env, endpoint.key_env, headers, endpoint.command.env if endpoint.command else ()
 
 
-def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card | None]:
-    """The judged card and the others that the input names, as base has them; None for one that cannot be read: it vouches for
-    no address."""
+Read: TypeAlias = "Callable[[str], bytes | None]"
+
+
+def cards_at_base(stage: Stage, paths: Sequence[str], tree: Mapping[str, str], read: Read) -> Mapping[str, Card | None]:
+    """The cards at these paths and the others that the input names, as base has them; None for one that cannot be read: it
+    vouches for no address."""
     from evalaction import schemas
     from evalaction.github.cards import match_cards
 
-    tree, read = _files_at_base(stage)
-    try:
-        named: Sequence[str] = match_cards(stage.settings.card, tree)
-    except EvalactionError:
-        named = ()
+    named = set(paths)
+    for pattern in stage.settings.card:
+        with contextlib.suppress(EvalactionError):  # a pattern that matches nothing at base
+            named |= set(match_cards([pattern], tree))
     found: dict[str, Card | None] = {}
-    for path in sorted({prepared.frozen.card_path, *named} & tree.keys()):
+    for path in sorted(named & tree.keys()):
         data = read(tree[path])
         found[path] = None
         with contextlib.suppress(EvalactionError):
@@ -143,11 +105,11 @@ def _cards_at_base(stage: Stage, prepared: Prepared) -> Mapping[str, Card | None
     return found
 
 
-Read: TypeAlias = "Callable[[str], bytes | None]"
+def files_at_base(stage: Stage) -> tuple[Mapping[str, str], Read]:
+    """Path to object id of base's regular files, and how one of at most 256 KiB is read: from the clone, else from GitHub.
 
-
-def _files_at_base(stage: Stage) -> tuple[Mapping[str, str], Read]:
-    """Path to object id of base's regular files, and how one of at most 256 KiB is read: from the clone, else from GitHub."""
+    Raises UsageError where base is neither here nor there.
+    """
     from evalaction.registration.git import REGULAR
 
     try:

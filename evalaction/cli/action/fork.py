@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalaction.registration.frozen import Frozen
 
 MOST_ENTRIES = 100_000
+_OF_ARMS = frozenset({"prompt", "route"})
 
 
 def check_head(stage: Stage) -> None:
@@ -55,7 +56,7 @@ def with_head_files(stage: Stage, frozen: Frozen) -> Frozen:
     trees: dict[str, Mapping[str, Any]] = {}
     files = dict(frozen.files)
     for path, role in named_files(frozen.card).items():
-        if role == "prompt":
+        if role in _OF_ARMS:
             whole = f"{folder}/{path}" if folder else path
             files[path] = _blob(api, stage.context.repository, sha, whole, limit=limit_of(role), trees=trees)
     head = replace(frozen, files=files, commit=sha, parents=())

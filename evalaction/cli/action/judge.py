@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 from evalaction import __version__
 from evalaction.cli.action.against_base import compare
+from evalaction.cli.action.bases import opposed, skip_same
 from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.pieces import shown_again, with_callouts
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.cli.pipeline import draw_derived, leave
 from evalaction.engine.folder import ROWS
-from evalaction.engine.prepare import named_endpoints, pass_gates, prepare, prepared_of
+from evalaction.engine.prepare import named_endpoints, pass_gates, prepared_of
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
-from evalaction.errors import EvalactionError, Interrupted, NotRunError, Outcome, SourceError, UsageError
+from evalaction.errors import EvalactionError, Interrupted, NotRunError, Outcome, SourceError, UnregisteredError, UsageError
 from evalaction.github.answer import Draw, Reuse, decide
+from evalaction.github.base import Base
 from evalaction.github.decisions import on_missing_secrets
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.report import Provenance, Report
@@ -29,8 +31,12 @@ from evalaction.report.layout import document
 from evalaction.report.outputs import outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalaction.cli.action.stage import Stage
     from evalaction.engine.prepare import Prepared
+    from evalaction.engine.trial import Trial
+    from evalaction.registration.frozen import Frozen
 
 
 def judge(stage: Stage, path: str, thread: Thread) -> Judged:
@@ -45,15 +51,16 @@ def judge(stage: Stage, path: str, thread: Thread) -> Judged:
     prepared: Prepared | None = None
     try:
         prepared = _prepared(stage, path)
-        return _answered(stage, prepared, setting, thread)
+        found = _answered(stage, prepared, setting, thread)
     except Interrupted:
         raise
     except EvalactionError as error:
-        return refused(stage, path, error, prepared, setting)
+        found = refused(stage, path, error, prepared, setting)
     except Exception as error:  # noqa: BLE001  a bug met by one card must not take the others' verdicts away
         stage.log.block(traceback.format_exc())
         bug = EvalactionError(f"An internal error, which is a bug of ours: {type(error).__name__}; the log has more.")
-        return refused(stage, path, bug, None, None)
+        found = refused(stage, path, bug, None, None)
+    return replace(found, was=prepared.trial.base_path if prepared else None)
 
 
 def _prepared(stage: Stage, path: str) -> Prepared:
@@ -62,12 +69,23 @@ def _prepared(stage: Stage, path: str) -> Prepared:
     report = verify(stage.git.root / path, expected_head=expected_head(stage))
     if report.readable is not None:
         stage.log.mask(secrets_of(named_endpoints([report.readable.card]), stage.world.environ))
-    prepared = prepared_of(report)
-    if stage.asked_number is None:
-        return prepared
-    from evalaction.cli.action.fork import with_head_files
+        _refuse_link(path, report.readable.card_path)
+    prepared = prepared_of(report, _by_fork(stage) if stage.asked_number is not None else opposed(stage))
+    stage.log.mask(secrets_of(prepared.named, stage.world.environ))  # those of base's card too
+    return prepared
 
-    return prepare(with_head_files(stage, prepared.frozen))
+
+def _by_fork(stage: Stage) -> Callable[[Frozen], Trial]:
+    from evalaction.cli.action.fork import with_head_files
+    from evalaction.engine.trial import fork_trial
+
+    return lambda frozen: fork_trial(frozen, with_head_files(stage, frozen))
+
+
+def _refuse_link(asked: str, found: str) -> None:
+    """A folder that became a symlink leads to another card than the one that base has at this path."""
+    if asked != found:
+        raise UnregisteredError(f"{asked} lies behind a symlink; commit the card itself in its place.", code="symlink")
 
 
 def expected_head(stage: Stage) -> str | None:
@@ -79,9 +97,10 @@ def expected_head(stage: Stage) -> str | None:
 
 
 def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread) -> Judged:
-    path = prepared.frozen.card_path
+    path = prepared.path
     for warning in prepared.warnings:
         stage.log.warn(warning)
+    skip_same(stage, prepared)
     same = thread.answered(prepared.question_digest)
     if same is not None:
         sentence = f"Nothing was drawn: {same.card} asks the same question and was answered in this job."
@@ -131,10 +150,10 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     if stage.asked_number is not None:
         more["pull-request"] = str(stage.asked_number)
     setting = replace(setting, inputs={**setting.inputs, **more}, base=_base(stage))
-    stage.log.say((Quoted(prepared.frozen.card_path), f": {prepared.planned:,} calls planned"))
+    stage.log.say((Quoted(prepared.path), f": {prepared.planned:,} calls planned"))
     drawn, report = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
     refuse_interrupted(drawn, str(setting.folder))
-    path = prepared.frozen.card_path
+    path = prepared.path
     told = ((answer.sentence,), *said) if answer.sentence else said
     judged = judged_of(report, path=path, folder=setting.folder, callouts=told)
     sealed = drawn.ended in {"complete", "unreachable"}
@@ -146,8 +165,8 @@ def _base(stage: Stage) -> str | None:
     """What the report names as base: for a fork the commit that is checked out, else what was compared with, if anything was."""
     if stage.asked_number is not None:
         return stage.head.oid
-    found = stage.__dict__.get("base")  # cached when it was asked for; naming it is no reason to look for it
-    return found.commit.oid if found else None
+    found = stage.__dict__.get("_base")  # cached when it was asked for; naming it is no reason to look for it
+    return found.commit.oid if isinstance(found, Base) else None
 
 
 def judged_of(report: Report, *, path: str, folder: Path | None, callouts: tuple[Sentence, ...] = ()) -> Judged:

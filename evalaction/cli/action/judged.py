@@ -32,5 +32,7 @@ class Judged:
     """Secrets are withheld and the workflow says `skip`: it does not fail the job."""
     said: tuple[Sentence, ...] = ()
     """What a job that reports this run must say too, and cannot know: that the question changes, for one."""
+    was: str | None = None
+    """Where base has the card, if that is known."""
     place: tuple[str, int | None] | None = None
     """File and line of a mistake in what the user wrote."""

@@ -61,12 +61,22 @@ class Stage:
             raise UsageError("There is no commit checked out; run actions/checkout before this step.", code="not_a_repository")
         return head
 
-    @cached_property
+    @property
     def base(self) -> Base | None:
         """Raises UsageError where the event has a base that cannot be found."""
+        if isinstance(self._base, UsageError):
+            raise self._base
+        return self._base
+
+    @cached_property
+    def _base(self) -> Base | UsageError | None:
+        """Looked for once, since a fetch that fails takes its time."""
         from evalaction.github.base import find_base
 
-        return find_base(self.git, self.context, ref=self.settings.base, ca_bundle=self.settings.ca_bundle)
+        try:
+            return find_base(self.git, self.context, ref=self.settings.base, ca_bundle=self.settings.ca_bundle)
+        except UsageError as error:
+            return error
 
     @cached_property
     def api(self) -> Api | None:

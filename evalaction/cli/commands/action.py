@@ -64,10 +64,12 @@ def _thread(stage: Stage) -> Thread | None:
 
 
 def _run(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
+    from evalaction.cli.action.bases import gone
     from evalaction.cli.action.judge import judge
 
     assert thread is not None
-    return _in_turn(thread, _paths(stage), partial(judge, stage)), ""
+    cards = _in_turn(thread, _paths(stage), partial(judge, stage))
+    return [*cards, *gone(stage, cards)], ""
 
 
 def _in_turn(thread: Thread, cards: Iterable[T], judged: Callable[[T, Thread], Judged]) -> list[Judged]:

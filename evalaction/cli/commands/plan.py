@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.tables import table
 from evalaction.cli.world import World
@@ -18,7 +19,7 @@ from evalaction.report.figures import percent
 
 def run(options: Options, world: World) -> int:
     lost = share_of(options.assume_lost)
-    prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=True))
+    prepared = prepare(opposed(options)(load(world.cwd / options.card, world.environ, rehearse_only=True)))
     plan = prepared.plan
     world.say(
         f"{term(prepared.card.name)}: {count(plan.items, 'item')} × {count(plan.draws, 'draw')} × "

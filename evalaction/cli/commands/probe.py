@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from evalaction.checks.pool import Judge
+from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
 from evalaction.endpoints import Call, build_request, missing_variables, open_surface
@@ -21,7 +22,7 @@ HEAD = 2_000
 
 
 def run(options: Options, world: World) -> int:
-    prepared = prepare(load(world.cwd / options.card, world.environ, rehearse_only=True))
+    prepared = prepare(opposed(options, needed=False)(load(world.cwd / options.card, world.environ, rehearse_only=True)))
     if missing := missing_variables(prepared.asked, world.environ):
         raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was sent.")
     redact = redactor_of(prepared.named, world.environ).redact

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.pipeline import draw_derived, leave
 from evalaction.cli.words import plain
 from evalaction.cli.world import World
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
-from evalaction.errors import EvalactionError, UsageError
+from evalaction.errors import EvalactionError, Settled, UsageError
 from evalaction.method.telling.words import count
 from evalaction.report.encode import term
 
@@ -61,7 +62,8 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
     from evalaction.engine.prepare import load_prepared, pass_gates
 
     try:
-        prepared = load_prepared(world.cwd / options.card, world.environ, rehearse_only=options.rehearse)
+        card = world.cwd / options.card
+        prepared = load_prepared(card, world.environ, opposed(options), rehearse_only=options.rehearse)
     except EvalactionError as error:
         _leave(error, None, options, setting)
         raise
@@ -76,6 +78,8 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
             ca_bundle=options.ca_bundle,
             allow_unsafe=options.allow_unsafe,
         )
+    except Settled as end:
+        return leave(end, prepared, setting, card=str(options.card))
     except EvalactionError as error:
         _leave(error, prepared, options, setting)
         raise
@@ -84,7 +88,9 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
 
 def _inputs(options: Options) -> dict[str, str]:
     given = {"synthetic": options.synthetic, "allow-unsafe-execution": options.allow_unsafe}
-    return {name: "true" for name, set_ in given.items() if set_}
+    question = {"question": options.question} if options.question != "base" else {}
+    base = {"base": options.base} if options.base is not None else {}
+    return {name: "true" for name, set_ in given.items() if set_} | base | question
 
 
 def _leave(error: EvalactionError, prepared: Prepared | None, options: Options, setting: Setting) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.tables import table
 from evalaction.cli.words import plain
 from evalaction.cli.world import World
-from evalaction.engine.prepare import expected_head, prepare
+from evalaction.engine.prepare import Prepared, expected_head, prepare
 from evalaction.errors import Outcome
-from evalaction.method.telling.words import count
+from evalaction.method.arms import moved_levers
+from evalaction.method.telling.changed import question_sentence
+from evalaction.method.telling.words import count, listed
 from evalaction.registration.freeze import verify
 
 
@@ -27,12 +32,37 @@ def run(options: Options, world: World) -> int:
     for broken in report.breaks:
         world.say(f"{broken.code}: {plain(broken.sentence)}")
     if report.readable:
-        prepare(report.readable)  # prompts fill, requests build, schemas and patterns hold: found here rather than in the run
+        # Prompts fill, requests build, schemas and patterns hold: found here rather than in the run.
+        prepared = prepare(opposed(options, needed=False)(report.readable))
+        for warning in prepared.warnings:
+            if warning not in report.warnings:
+                world.say(f"warning: {plain(warning)}")
     if report.frozen is None:
         return Outcome.UNREGISTERED.exit_code
-    arms = count(len(report.frozen.card.arms), "arm")
+    arms = count(1 if report.frozen.card.control is None else 2, "arm")
     world.say(f"registered: {count(len(report.frozen.exam.items), 'item')}, {arms}")
+    for line in _against(prepared):
+        world.say(line)
     return 0
+
+
+def _against(prepared: Prepared) -> Iterator[str]:
+    """What a run against the named base would compare."""
+    trial = prepared.trial
+    if trial.base is None:
+        return
+    yield f"base {trial.base}"
+    if trial.new:
+        yield plain((trial.new,))
+    if trial.question_changes:
+        asked = "base's" if trial.asked_by == "base" else "this one"
+        yield f"the question changes, and {asked} is asked: {plain(question_sentence(trial.question_changes))}"
+    if len(prepared.arms) == 2:
+        levers = moved_levers(prepared.arms["treatment"], prepared.arms["control"])
+        items = len(prepared.exam.items) + len(prepared.left_out)
+        changed = len(prepared.exam.items) - len(prepared.unchanged)
+        moved = listed(levers) if levers else "no lever moved"
+        yield f"{changed:,} of {count(items, 'item')} ask something else than at base ({moved})"
 
 
 def short(digest: str | None) -> str:

@@ -9,6 +9,7 @@ from evalaction.method.judging.facts import RunFacts
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.report import CALIBRATION, Pair
 from evalaction.method.telling.changed import question_callouts, rerouted, route_callouts, sameness_callouts
+from evalaction.method.telling.transport import transport_callouts
 from evalaction.method.telling.words import count, listed, quoted, ranked, tallied
 
 
@@ -16,12 +17,17 @@ def callouts(tally: Tally, facts: RunFacts, pairs: Sequence[Pair] = ()) -> tuple
     """All callouts of a run whose grid is whole, those of the question first, then those of the caller."""
     moved = rerouted(tally, facts)
     ways = (*route_callouts(moved, tally, pairs), *sameness_callouts(tally, facts, pairs))
-    return (*plain_callouts(facts), *ways, *_of_draws(tally))
+    return (*plain_callouts(facts), *ways, *_of_draws(tally), *transport_callouts(tally, facts))
 
 
 def plain_callouts(facts: RunFacts) -> tuple[Sentence, ...]:
     """The callouts that need no draw."""
     return (*question_callouts(facts), *facts.callouts, *_of_run(facts), *_of_isolation(facts.isolation), *_of_arms(facts))
+
+
+def refusal_callouts(facts: RunFacts) -> tuple[Sentence, ...]:
+    """What must be said of a run that drew nothing."""
+    return (*question_callouts(facts), *facts.callouts, *_of_run(facts))
 
 
 def _of_run(facts: RunFacts) -> Iterator[Sentence]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from evalaction.errors import EvalactionError, Outcome
+from evalaction.errors import EvalactionError, Outcome, Settled
 from evalaction.method.card import Card
 from evalaction.method.counting.paired import discordant, flips, moved_column, pairs
 from evalaction.method.counting.rates import column_rates, percentile_ms, rates_of, tag_reports
-from evalaction.method.counting.tally import Tally
+from evalaction.method.counting.tally import ArmTally, Tally
 from evalaction.method.judging.facts import ArmFacts, RunFacts
 from evalaction.method.judging.verdict import SMALL, Findings, weigh
 from evalaction.method.numbers import Rate
 from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
-from evalaction.method.report import ArmReport, Counts, Provenance, Report, Title, Verdict
+from evalaction.method.report import ArmReport, CounterReport, Counts, Provenance, Report, Title, Verdict
 from evalaction.method.telling.advice import Case, heading, todo
 from evalaction.method.telling.callouts import callouts, plain_callouts
 from evalaction.method.telling.changed import rerouted, route_groups, what_changed
@@ -91,15 +91,28 @@ def _arm(asked: ArmFacts, tally: Tally, arm: ArmName) -> ArmReport:
         tokens_out=side.tokens_out,
         served=ranked(side.served),
         fingerprints=ranked(side.fingerprints),
+        counters=tuple(_counter(side, name) for name in side.counters.names),
+        polls=side.polls,
+        retries=side.retries,
         by_tag=tag_reports(side, tally.tagged),
     )
 
 
+def _counter(side: ArmTally, name: str) -> CounterReport:
+    spread = side.counters.spread(name, range(len(side.letters)))
+    return CounterReport(
+        name=name, draws=spread.draws, missing=spread.missing, low=spread.low, median=spread.median, high=spread.high
+    )
+
+
+_SKIPPED = "skipped: nothing of this card differs from base"
 _REFUSED = {
     Outcome.USAGE: "not judged: the card, its files or the call need a correction",
     Outcome.UNREGISTERED: "not judged: something that was frozen has moved",
     Outcome.INCONCLUSIVE: "nothing can be said, and nothing was drawn",
     Outcome.NOT_RUN: "not run: secrets are missing",
+    Outcome.UNCHANGED: "nothing to judge: both arms send the same requests",
+    Outcome.REGISTERED: "registered: this card judges from the next change on",
 }
 
 
@@ -114,13 +127,16 @@ def refusal_report(
     callouts: tuple[Sentence, ...] = (),
     breaks: tuple[Break, ...] = (),
 ) -> Report:
-    """The report of a run that drew nothing: `error` gives outcome, break and sentence (2, 4, 5, 6).
+    """The report of a run that drew nothing: `error` gives outcome, break and sentence (0, 2, 4, 5, 6).
 
-    `card` where it was read; `breaks` where there are several reasons: they stand in the place of the error's own.
+    `card` where it was read; `breaks` where there are several reasons: they stand in the place of the error's own. What is
+    settled (0) breaks nothing: its sentence is a callout.
     """
+    if isinstance(error, Settled):
+        callouts = (*callouts, (Quoted(error.sentence),))
     titles: tuple[Title, ...] = ("NOT RUN",) if error.outcome is Outcome.NOT_RUN else ()
     small: tuple[Title, ...] = _titles(items, scripted=scripted, rehearsal=False) if card and items else ()
-    found = Break(error.code, (Quoted(error.sentence),))
+    found = () if isinstance(error, Settled) else (Break(error.code, (Quoted(error.sentence),)),)
     return Report(
         name=name,
         titles=small + titles,
@@ -128,8 +144,8 @@ def refusal_report(
         draws=card.draws.count if card else 0,
         claim=card.sign.claim if card and card.sign else None,
         metric=card.sign.metric if card and card.sign else None,
-        verdict=Verdict(outcome=error.outcome, earned=False, sign=0, half_signs=None, breaks=breaks or (found,)),
-        heading=(_REFUSED.get(error.outcome, "not judged"),),
+        verdict=Verdict(outcome=error.outcome, earned=False, sign=0, half_signs=None, breaks=breaks or found),
+        heading=(_SKIPPED if error.code == "skipped" else _REFUSED.get(error.outcome, "not judged"),),
         todo=None,
         callouts=callouts,
         arms=(),
