@@ -251,9 +251,8 @@ def pass_gates(
 
 
 def settle(prepared: Prepared) -> None:
-    """Raise Settled where no call is needed: for a card that is new, and for arms that ask the same."""
+    """Raise Settled where no call is needed: for a card that is new, and for arms of two commits that ask the same."""
     if prepared.trial.new:
         raise Settled(prepared.trial.new, outcome=Outcome.REGISTERED)
-    sign = prepared.card.sign
-    if prepared.same and (prepared.card.elsewhere or (sign and sign.items == "changed")):
+    if prepared.same and prepared.card.elsewhere:
         raise Settled("Both arms send the same requests to the same endpoints, so nothing was drawn.", outcome=Outcome.UNCHANGED)

@@ -15,6 +15,7 @@ from evalaction.engine.calibration import against_itself
 from evalaction.engine.prepare import expected_head, pass_gates, prepare
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
+from evalaction.engine.trial import trial_of
 from evalaction.errors import Outcome, UsageError
 from evalaction.method.calibration import Calibrated, all_runs, calibrated, speaks
 from evalaction.method.plan import check_budget
@@ -35,7 +36,8 @@ def run(options: Options, world: World) -> int:
     times = options.times
     if not 1 <= times <= MOST:
         raise UsageError(f"--times takes a whole number from 1 to {MOST:,}, not {times}.")
-    prepared = prepare(against_itself(freeze(world.cwd / options.card, expected_head=expected_head(world.environ))))
+    frozen = freeze(world.cwd / options.card, expected_head=expected_head(world.environ))
+    prepared = prepare(trial_of(against_itself(frozen), None))
     for warning in prepared.warnings:
         world.warn(f"warning: {plain(warning)}")
     identity = runner_identity(world.environ)
