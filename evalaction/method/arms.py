@@ -112,19 +112,21 @@ def _expect_fit(asked: Iterable[Asked], exam: Exam) -> None:
 
 
 def _misfit(one: Asked, item: Item, places: dict[int, bool]) -> str | None:
-    endpoint, name = one.endpoint, f"endpoint `{short(one.endpoint.name)}`"
+    endpoint = one.endpoint
     if endpoint.http is not None and any(message.role == "system" for message in one.messages):
         # Bodies can be large and are few: each is searched once.
         if id(endpoint.http) not in places:
             places[id(endpoint.http)] = bool(body_places(endpoint.http.body) & {"system", "messages"})
         if not places[id(endpoint.http)]:
-            return f"has a `system` text, and the body of {name} has no place for it; add `{{{{system}}}}` or `{{{{messages}}}}`"
+            room = "has no place for it; add `{{system}}` or `{{messages}}`"
+            return f"has a `system` text, and the body of endpoint `{short(endpoint.name)}` {room}"
     if one.output == "tool_calls" and item.check.kind == "code":
-        return f"is judged by a `check.py`, which runs text, and {name} gives tool calls; set `output: text` for the item"
+        gives = "gives tool calls; set `output: text` for the item"
+        return f"is judged by a `check.py`, which runs text, and endpoint `{short(endpoint.name)}` {gives}"
     if one.output == "tool_calls" and endpoint.command is not None:
-        return f"asks for tool calls, and {name} is a program that writes text; remove `output: tool_calls`"
+        return f"asks for tool calls, and endpoint `{short(endpoint.name)}` is a program that writes text; set `output: text`"
     if item.check.source == "trace" and endpoint.trace is None:
-        return f"is judged by its trace, and {name} declares none; add `trace` to it"
+        return f"is judged by its trace, and endpoint `{short(endpoint.name)}` declares none; add `trace` to it"
     return None
 
 

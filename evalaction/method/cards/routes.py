@@ -34,7 +34,7 @@ class Rule:
 
     def matches(self, item: Item) -> bool:
         """Texts are compared as they are written."""
-        if self.tags and not set(self.tags) & set(item.tags):
+        if self.tags and not any(tag in self.tags for tag in item.tags):
             return False
         values = item.vars or {}
         return all(values.get(name) in accepted for name, accepted in self.vars.items())
