@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalaction import __version__
 from evalaction.cli.progress import progress
 from evalaction.engine.session import Setting
-from evalaction.errors import EvalactionError
+from evalaction.errors import EvalactionError, Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,12 +27,15 @@ def leave(error: EvalactionError, prepared: Prepared | None, setting: Setting, *
     from evalaction.engine.manifest import Ended
     from evalaction.engine.prepare import SECRET_IN_CARD
     from evalaction.engine.refusal import refuse_prepared, refuse_unread
-    from evalaction.engine.session import manifest_of
+    from evalaction.engine.requests import request_lines
+    from evalaction.engine.session import manifest_of, redactor_of
     from evalaction.method.report import Provenance
 
     if prepared and error.code != SECRET_IN_CARD:  # a manifest holds the card's text
         ended = Ended(outcome=error.outcome, code=error.code, sentence=error.sentence)
-        return refuse_prepared(setting.folder, manifest_of(prepared, setting), ended)
+        redact = redactor_of(prepared.named, setting.environ).redact
+        requests = request_lines(prepared, redact) if error.outcome is Outcome.UNCHANGED else ()
+        return refuse_prepared(setting.folder, manifest_of(prepared, setting), ended, requests)
     where = Provenance(tool_version=__version__, card_path=card, runner=setting.identity, inputs=setting.inputs)
     return refuse_unread(setting.folder, error, name=card, provenance=where, breaks=getattr(error, "breaks", ()))
 

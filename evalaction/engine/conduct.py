@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
-from evalaction.engine.folder import ROWS, clear, create, locked
+from evalaction.engine.folder import REQUESTS, ROWS, clear, create, locked, write_whole
 from evalaction.engine.interruption import interruptible
 from evalaction.engine.journal import Journal
 from evalaction.engine.manifest import Manifest, read_manifest, write_manifest
@@ -27,6 +28,8 @@ class Sitting:
     manifest: Manifest
     job: Job
     resume: bool = False
+    requests: Iterable[bytes] = ()
+    """Lines of `requests.jsonl`; without any there is no such file."""
 
 
 async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
@@ -51,15 +54,25 @@ async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts]
             return await _draw(sitting, before.ms if before else 0, clock, progress)
         clear(folder)
         write_manifest(folder, sitting.manifest)
+        _write_requests(folder, sitting.requests)
         return await _draw(sitting, 0, clock, progress)
 
 
-def leave_refusal(folder: Path, manifest: Manifest) -> None:
+def leave_refusal(folder: Path, manifest: Manifest, requests: Iterable[bytes] = ()) -> None:
     """Write the manifest of a run that was refused before its first call; `derive` adds the rest. Raises UsageError."""
     create(folder)
     with locked(folder):
         clear(folder)
         write_manifest(folder, manifest)
+        _write_requests(folder, requests)
+
+
+def _write_requests(folder: Path, lines: Iterable[bytes]) -> None:
+    """Nothing at all where there are none."""
+    rest = iter(lines)
+    first = next(rest, None)
+    if first is not None:
+        write_whole(folder / REQUESTS, chain((first,), rest))
 
 
 async def _draw(sitting: Sitting, ms_before: int, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:

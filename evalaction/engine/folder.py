@@ -12,6 +12,7 @@ from pathlib import Path
 from evalaction.errors import UsageError
 
 MANIFEST = "manifest.json"
+REQUESTS = "requests.jsonl"
 ROWS = "rows.jsonl"
 TEXTS = "texts.jsonl"
 SUMS = "SHA256SUMS"
@@ -40,7 +41,7 @@ def clear(folder: Path) -> None:
             code="run_dir_in_use",
         )
     left = {name for name in held if not (name.startswith(".") and name.endswith(".part"))}
-    if left and (MANIFEST not in left or not left <= {MANIFEST, *DERIVED}):
+    if left and (MANIFEST not in left or not left <= {MANIFEST, REQUESTS, *DERIVED}):
         raise UsageError(f"The run folder {folder} is not empty; name another one with --run-dir.", code="run_dir_in_use")
     for name in held:
         (folder / name).unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from evalaction.method.report import Provenance, Report
 from evalaction.method.telling.summary import refusal_report
 
 
-def refuse_prepared(folder: Path, manifest: Manifest, ended: Ended) -> Report:
+def refuse_prepared(folder: Path, manifest: Manifest, ended: Ended, requests: Iterable[bytes] = ()) -> Report:
     """The folder of a question that could be read but not asked; `score` derives it again. Raises UsageError."""
-    leave_refusal(folder, replace(manifest, ended=ended))
+    leave_refusal(folder, replace(manifest, ended=ended), requests)
     with locked(folder):
         return derive(folder)
 

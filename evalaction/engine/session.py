@@ -15,6 +15,7 @@ from evalaction.engine.grid import Grid
 from evalaction.engine.isolation import isolation_of
 from evalaction.engine.manifest import ArmRecord, Manifest
 from evalaction.engine.pace import SystemClock
+from evalaction.engine.requests import request_lines
 from evalaction.engine.rows import Asked, RowMaker
 from evalaction.engine.run import Drawn, Job, Lane
 from evalaction.engine.surfaces import opened
@@ -137,7 +138,13 @@ async def draw(prepared: Prepared, setting: Setting, *, progress: Callable[[Coun
     whose inputs differ).
     """
     async with _job(prepared, setting) as job:
-        sitting = Sitting(folder=setting.folder, manifest=manifest_of(prepared, setting), job=job, resume=setting.resume)
+        sitting = Sitting(
+            folder=setting.folder,
+            manifest=manifest_of(prepared, setting),
+            job=job,
+            resume=setting.resume,
+            requests=request_lines(prepared, redactor_of(prepared.named, setting.environ).redact),
+        )
         return await conduct(sitting, clock=SystemClock(), progress=progress)
 
 
