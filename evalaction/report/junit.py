@@ -7,6 +7,7 @@ was drawn. Words of others are attribute or element text for XML 1.0; there is n
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ Kind: TypeAlias = Literal["passed", "failure", "error", "skipped"]
 _KINDS: Final[dict[str, Kind]] = {"pass": "passed", "fail": "failure", "neutral": "skipped"}
 _LIMITS: Final[dict[str, Kind]] = {"held": "passed", "breached": "failure", "undecided": "error"}
 _LONGEST = 400
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
 _COLUMN = {"k": "check", "c": "contract", "u": "reach", "e": "checker"}
 
 
@@ -62,7 +64,7 @@ def pieces(report: Report, cells: Cells | None = None) -> Iterator[str]:
 
 def _suite(report: Report, name: str, counted: Counter[str], cases: Iterable[_Case]) -> Iterator[str]:
     started = (report.provenance.started_at or "")[:19]
-    when = f' timestamp="{_text(started)}"' if started else ""
+    when = f' timestamp="{started}"' if _TIME.fullmatch(started) else ""
     yield f'  <testsuite name="{name}"{_numbers(counted, skipped=True)}{when}>\n'
     for case in cases:
         yield _written(case, f"{report.name}.{name}")
@@ -89,7 +91,7 @@ def _seconds(ms: int) -> str:
 
 
 def _text(text: str) -> str:
-    return xml(cut(text, _LONGEST))
+    return xml(cut(text, _LONGEST)) or "–"
 
 
 def _written(case: _Case, group: str) -> str:

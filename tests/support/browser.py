@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,14 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 PATIENCE_S = 90.0
+# The browser reads commands from 3 and writes answers to 4, whatever numbers the pipes have here.
+_LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 _FLAGS = (
     "--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio",
@@ -46,10 +55,8 @@ class Browser:
         to_child, self._out = os.pipe()
         self._in, from_child = os.pipe()
         flags = [*_FLAGS, f"--user-data-dir={home}", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-        # The browser reads commands from 3 and writes answers to 4.
-        shell = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
         self._process = subprocess.Popen(
-            ["sh", "-c", shell, "sh", str(to_child), str(from_child), program, *flags, "about:blank"],
+            [sys.executable, "-c", _LAUNCH, str(to_child), str(from_child), program, *flags, "about:blank"],
             pass_fds=(to_child, from_child), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "HOME": str(home)},
         )  # fmt: skip

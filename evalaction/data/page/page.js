@@ -49,7 +49,7 @@ const makeChips = (list, refresh) => {
     if (flag.letter) chip.prepend(mark(flag.letter));
     chip.type = "button";
     chip.setAttribute("aria-pressed", "false");
-    chip.append(make("b", "", count(list.counts[index])));
+    chip.append(make("span", "number", count(list.counts[index])));
     chip.addEventListener("click", () => {
       list.wanted.flags ^= flag.bit;
       chip.setAttribute("aria-pressed", String((list.wanted.flags & flag.bit) !== 0));

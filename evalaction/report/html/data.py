@@ -20,12 +20,13 @@ from evalaction.report.moved import KINDS
 FORMAT = "evalaction-page/1"
 MOST_DETAILED = 400_000
 """Draws up to which the page holds more of each than its mark."""
-_ACTIVE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_ACTIVE = re.compile("[<>&\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def encoded(value: object) -> str:
-    """JSON in which `<`, `>`, `&`, the line separators and half characters are escapes: inert in any place of a page."""
+    """JSON inert in any place of a page: `<`, `>`, `&`, line separators, half characters and what turns text around or hides
+    in it are escapes."""
     return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value))
 
 

@@ -15,19 +15,28 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 200
 LONGEST_SENTENCE = 2_000
+LONGEST_LINE = 4_000
 _LONGEST_STRIP = 40
 _OWN_CODE = re.compile("`([^`]+)`")
 _FLAG = re.compile(r" ([✗?] .+)\Z")
 
 
 def line(text: Text) -> Markup:
-    """One line of a report; a whole sentence that we did not write stays a sentence."""
+    """One line of a report; a whole sentence that we did not write stays a sentence. What is too long ends with an ellipsis."""
     from markupsafe import Markup
 
     match text:
         case (Quoted(sentence),) if " " in sentence:
             return Markup("<bdi>{}</bdi>").format(one_line(sentence, LONGEST_SENTENCE) or "–")
-    return Markup("").join(map(_fragment, text))
+    parts: list[Markup] = []
+    left = LONGEST_LINE
+    for fragment in text:
+        part = _fragment(fragment)
+        left -= len(part)
+        if left < 0 and parts:
+            return Markup("").join([*parts, " …"])
+        parts.append(part)
+    return Markup("").join(parts)
 
 
 def cell(text: Text) -> Markup:

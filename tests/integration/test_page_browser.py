@@ -1,0 +1,259 @@
+"""The page in a real Chromium: quiet, offline, usable by mouse, keyboard and eye, whatever a model wrote into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import pages
+from support.browser import Browser, Page, needs_browser, opened, started
+from support.reports import GOLDEN, HOSTILE
+
+from evalaction.report.html.page import render_html
+
+CASES = {"small": pages.small, "refused": pages.refused, "hostile": pages.hostile}
+IDS = ".row:not([hidden]) .id bdi"
+
+# Contrast of every element with text of its own against what is painted behind it, after WCAG 2.2.
+CONTRAST = """(() => {
+  const parse = (text) => {
+    const found = text.match(/[\\d.]+/g).map(Number);
+    const scale = text.startsWith("color(") ? 1 : 255;
+    return { rgb: found.slice(0, 3).map((part) => part / scale), alpha: found.length > 3 ? found[3] : 1 };
+  };
+  const over = (top, bottom) => top.rgb.map((part, at) => part * top.alpha + bottom[at] * (1 - top.alpha));
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    if (!element) return [1, 1, 1];
+    const colour = parse(getComputedStyle(element).backgroundColor);
+    return colour.alpha === 1 ? colour.rgb : over(colour, behind(element.parentElement));
+  };
+  const low = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest("script, noscript, option")) continue;
+    const style = getComputedStyle(element);
+    const ink = parse(element instanceof SVGElement ? style.fill : style.color);
+    const ground = behind(element);
+    const [a, b] = [light(over(ink, ground)), light(ground)];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) low.push([element.tagName, element.className.baseVal ?? element.className, ratio.toFixed(2)]);
+  }
+  return low;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with started(needs_browser()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    written = {}
+    for name, make in CASES.items():
+        written[name] = folder / f"{name}.html"
+        written[name].write_bytes(render_html(*make()).encode())
+    return written
+
+
+@pytest.fixture
+def small(browser: Browser, files: dict[str, Path]) -> Iterator[Page]:
+    with opened(browser, files["small"]) as page:
+        yield page
+        assert not page.complaints
+
+
+def label(page: Page) -> str:
+    """What a screen reader is told of the active draw."""
+    said: str = page.run("document.getElementById('active-draw').getAttribute('aria-label')")
+    return said
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", CASES)
+def test_quiet_offline_and_readable(browser: Browser, files: dict[str, Path], name: str, dark: bool) -> None:
+    with opened(browser, files[name], dark=dark) as page:
+        page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+        if name != "refused":
+            page.click(".row .d")
+        assert page.run(CONTRAST) == []
+        assert not page.complaints
+        assert page.requests == [files[name].as_uri()]
+        background = page.run("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, background[4:-1].split(","))) < 384) == dark
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("width", [390, 1200])
+def test_nothing_is_wider_than_the_screen(browser: Browser, files: dict[str, Path], name: str, width: int) -> None:
+    with opened(browser, files[name], width=width, phone=width < 500) as page:
+        page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.settle()
+        assert page.run("[document.documentElement.scrollWidth, visualViewport.scale]") == [width, 1]
+
+
+def test_a_click_opens_what_was_said(small: Page) -> None:
+    assert small.texts(IDS) == ["t0014", "t0052", "t0031", "t0007"]
+    small.click(".row[data-place='0'] .d[data-column='5']")
+    assert small.texts(".side h3") == ["t0014 · treatment, draw 0: check failed"]
+    control, treatment = small.texts(".side .one")
+    assert "control, draw 0: pass" in control and '{"label": "refund", "draw": 0}' in control
+    for words in ("treatment, draw 0: check failed", "check\nnot met", "checker’s reason\nmismatch", "latency\n40 ms"):
+        assert words in treatment
+    small.click(".side button")
+    assert small.run("document.querySelector('.side').hidden")
+
+
+def test_what_came_instead_of_a_reply(small: Page) -> None:
+    small.click(".row[data-place='3'] .d[data-column='7']")
+    assert "What came instead" in small.texts(".side .one")[1] and '{"error": "overloaded"}' in small.texts(".side pre")[1]
+    assert "why not\nstatus:503" in small.texts(".side .one")[1]
+    assert "latency\n1,250 ms" in small.texts(".side .one")[0] and "finish reason\nstop" in small.texts(".side .one")[0]
+
+
+def test_the_keyboard_reaches_everything(small: Page) -> None:
+    small.run("document.querySelector('.view').focus()")
+    assert label(small) == "control, draw 0: pass"
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        small.key(key)
+    assert label(small) == "control, draw 2: check failed"
+    small.key("End")
+    assert label(small) == "treatment, draw 4: check failed"
+    small.key("Enter")
+    assert small.texts(".side h3") == ["t0052 · treatment, draw 4: check failed"]
+    small.key("ArrowDown")
+    assert small.texts(".side h3") == ["t0031 · treatment, draw 4: pass"], "the panel follows"
+    small.key("Escape")
+    assert small.run("document.querySelector('.side').hidden")
+    small.key("End", control=True)
+    small.key("Home")
+    assert label(small) == "control, draw 0: check failed"
+    small.key("Home", control=True)
+    small.key(" ")
+    assert small.texts(".side h3") == ["t0014 · control, draw 0: pass"]
+
+
+def test_focus_can_be_seen(small: Page) -> None:
+    seen = set()
+    for _ in range(14):
+        small.key("Tab")
+        seen.add(
+            small.run(
+                "(() => { const e = document.activeElement; const s = getComputedStyle(e);"
+                "return [e.tagName, parseFloat(s.outlineWidth) >= 1 && s.outlineStyle !== 'none'].join(); })()"
+            )
+        )
+    assert {one for one in seen if not one.startswith("BODY")} <= {"A,true", "BUTTON,true", "DIV,true", "SUMMARY,true"}
+    assert {"A,true", "BUTTON,true", "DIV,true"} <= seen
+
+
+def test_filters_narrow_the_list(small: Page) -> None:
+    chips = small.texts(".chips button")
+    assert chips == ["lost\n3", "broke\n2", "flip\n2", "gained\n1", "steadied\n1", "check\n4", "contract\n1", "unreached\n1",
+                     "checker error\n1"]  # fmt: skip
+    small.click(".chips button:nth-child(4)")
+    assert small.texts(IDS) == ["t0007"] and small.texts("#grid > [aria-live]") == ["1 of 4 items"]
+    small.click(".chips button:nth-child(7)")
+    assert small.texts(IDS) == ["t0052", "t0007"], "one or the other"
+    small.run("(() => { const s = document.querySelectorAll('select')[1]; s.value = 'billing';"
+              "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    assert small.texts(IDS) == [] and small.texts(".none") == ["No item is like this."]
+
+
+def test_items_are_found_by_id_and_put_in_order(small: Page) -> None:
+    small.run("document.querySelector('input[type=search]').focus()")
+    small.write("003")
+    assert small.texts(IDS) == ["t0031"]
+    small.run("(() => { const i = document.querySelector('input[type=search]'); i.value = ''; i.dispatchEvent(new Event('input'));"
+              "const s = document.querySelector('select'); s.value = 'id'; s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    assert small.run("document.activeElement.type") == "search"
+    order = "[...document.querySelectorAll('.row:not([hidden])')].sort((a, b) => a.dataset.place - b.dataset.place)"
+    assert small.run(f"{order}.map((row) => row.querySelector('bdi').innerText)") == ["t0007", "t0014", "t0031", "t0052"]
+
+
+def test_an_id_above_opens_its_item(small: Page) -> None:
+    small.click(".todo .toitem")
+    assert small.texts(".side h3") == ["t0014 · treatment, draw 0: check failed"]
+    small.click("[data-section=moved] tbody tr:nth-child(3) .toitem")
+    assert small.texts(".side h3") == ["t0052 · treatment, draw 0: contract broken"]
+
+
+def test_the_button_turns_the_colours_and_keeps_nothing(small: Page) -> None:
+    scheme = "getComputedStyle(document.documentElement).colorScheme"
+    assert small.run(scheme) == "light" and small.texts("#theme") == ["Dark"]
+    small.click("#theme")
+    assert small.run(scheme) == "dark" and small.texts("#theme") == ["Light"]
+    assert small.run(CONTRAST) == []
+    assert small.run("[document.cookie]") == [""]
+
+
+def test_hostile_text_is_only_text(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["hostile"]) as page:
+        assert page.run("document.querySelectorAll('script').length") == 1, "the block of data is read and gone"
+        rows = page.run("document.querySelectorAll('.row:not([hidden])').length")
+        assert rows > len(HOSTILE)
+        for place in range(rows):
+            page.click(f".row[data-place='{place}'] .d[data-column='1']")
+            said = page.texts(".side pre")[-1]
+            assert "<script>alert(1)</script>" in said
+            assert not set(said) & set("\u202e\u200b\x1b\x9b\x07\u2028\ud800")
+        made = page.run("[...new Set([...document.querySelectorAll('body *')].map((one) => one.tagName))]")
+        assert not {"IMG", "IFRAME", "B", "EM", "FORM"} & set(made)
+        assert page.run("[...document.querySelectorAll('a')].map((one) => one.getAttribute('href'))") == ["#draws-grid"]
+        assert not page.complaints and page.requests == [files["hostile"].as_uri()]
+
+
+def test_without_script_the_tables_are_there(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["small"], script=False) as page:
+        seen = page.send("DOM.getDocument", depth=-1)
+        shot = page.send("Accessibility.getFullAXTree")["nodes"]
+        names = " ".join(str(node.get("name", {}).get("value", "")) for node in shot)
+        assert seen["root"]["childNodeCount"]
+        for words in ("treatment is behind", "265/320", "The list of single draws needs", "rows.csv"):
+            assert words in names, words
+        assert "Find an item" not in names and "Dark" not in names.split()
+
+
+def test_the_printed_page_is_light_and_whole(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["small"], dark=True) as page:
+        page.send("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        page.run("dispatchEvent(new Event('beforeprint'))")
+        assert page.run("getComputedStyle(document.documentElement).colorScheme") == "light"
+        assert page.run("[...document.querySelectorAll('details')].every((one) => one.open)")
+        assert not page.run("document.getElementById('draws-grid').checkVisibility()")
+        page.run("dispatchEvent(new Event('afterprint'))")
+        assert not page.run("[...document.querySelectorAll('details')].every((one) => one.open)")
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_every_kind_of_report_is_quiet(browser: Browser, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(render_html(GOLDEN[name]()).encode())
+    with opened(browser, path) as page:
+        assert not page.complaints
+        levels: list[Any] = page.run("[...document.querySelectorAll('h1, h2, h3')].map((one) => Number(one.tagName[1]))")
+        assert levels[0] == 1 and all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_a_large_list_makes_only_the_rows_in_view(browser: Browser, tmp_path: Path) -> None:
+    from evalaction.report.html.page import Drawn
+
+    items = 3_000
+    cells = pages.cells({"control": ["pk"] * items, "treatment": ["kp"] * items})
+    path = tmp_path / "report.html"
+    path.write_bytes(render_html(GOLDEN["behind"](), Drawn(cells, pages.Held())).encode())
+    with opened(browser, path) as page:
+        assert page.run("document.querySelectorAll('.row').length") < 80
+        page.run("document.querySelector('.view').focus()")
+        page.key("End", control=True)
+        page.settle()
+        assert "t2999" in page.texts(IDS) and page.run("document.querySelectorAll('.row').length") < 80
+        assert page.run("Number(document.querySelector('.view').getAttribute('aria-rowcount'))") == items + 1
