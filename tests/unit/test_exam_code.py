@@ -239,3 +239,39 @@ def test_a_checker_inside_a_folder_cannot_be_exchanged_for_another_file_there() 
     outside = load(files | {"e.py": CHECKER}, checker="e.py")
     assert outside.checker_sha256 == one.checker_sha256
     assert set(outside.files) == {"tasks/c.py", "tasks/d.py", "e.py"}
+
+
+PROGRAMS = st.sampled_from([CHECK, CHECK + b"# other\n", b"import _candidate\n"])
+TASKS = st.builds(
+    lambda number, name: json.dumps({"prompt": f"Write {number}."} | ({"id": name} if name else {})).encode(),
+    st.integers(0, 1),
+    st.sampled_from([None, "x"]),
+)
+TASK_FOLDERS = st.dictionaries(st.sampled_from("ab"), st.tuples(TASKS, PROGRAMS, st.none() | PROGRAMS), min_size=1)
+EXTRAS = st.dictionaries(st.sampled_from(["a/helper.py", "b/helper.py", "notes.md"]), st.sampled_from([b"1", b"2"]))
+
+
+def files_of(folders: dict[str, tuple[bytes, bytes, bytes | None]], extras: dict[str, bytes]) -> dict[str, bytes]:
+    found = {f"tasks/{path}": data for path, data in extras.items() if path[:2] not in ("a/", "b/") or path[0] in folders}
+    for name, (item_data, check, reference) in folders.items():
+        found |= {f"tasks/{name}/task.json": item_data, f"tasks/{name}/check.py": check}
+        found |= {f"tasks/{name}/reference.py": reference} if reference is not None else {}
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(TASK_FOLDERS, EXTRAS, TASK_FOLDERS, EXTRAS)
+def test_whatever_is_moved_between_two_folders_moves_a_digest(
+    folders: dict[str, tuple[bytes, bytes, bytes | None]],
+    extras: dict[str, bytes],
+    others: dict[str, tuple[bytes, bytes, bytes | None]],
+    more: dict[str, bytes],
+) -> None:
+    first, second = files_of(folders, extras), files_of(others, more)
+    try:
+        one, other = load(first), load(second)
+    except SourceError as error:
+        assert "is taken" in error.sentence
+        return
+    same = (one.sha256, one.ids_sha256, one.checker_sha256) == (other.sha256, other.ids_sha256, other.checker_sha256)
+    assert same == (first == second)
