@@ -48,10 +48,9 @@ _PATH_REMEDIES = {
     "status:404": "the address and the name of the model",
     "status:429": "`pace.per_minute` and the quota",
     "malformed": "`api` and the address: what answers 200 has not the shape of this API",
+    "failed": "the runner's own log of these jobs",
 }
-_UNTOLD = (
-    "See why the trace does not tell the counter on every draw: the endpoint's `trace` and `counters` say where it is read."
-)
+_UNTOLD = "See why the trace does not tell the counter on every draw: the endpoint's `trace` and `counters` say where it is read."
 _SEEDED = "Take the sampling seed out of `params`, or the limits that it leaves without meaning."
 _ANY_REMEDY = "address, timeout and authentication"
 _EMPTY_REMEDIES = {
