@@ -49,6 +49,8 @@ def short_diff(old: str, new: str) -> tuple[str, ...]:
     A line begins with `@`, a space, `-` or `+`; the last one, if more were cut, with `…`. Empty where the texts are too long to
     be compared.
     """
+    if old.endswith("\n") and new.endswith("\n"):
+        old, new = old[:-1], new[:-1]
     before, after = old.split("\n"), new.split("\n")
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])

@@ -93,7 +93,7 @@ def test_files() -> None:
             name="a.md",
             old=sha256(FILES["a.md"])[:12],
             new=sha256(new["a.md"])[:12],
-            diff=("@@ -1,2 +1,3 @@", "-Be brief.", "+Be very brief.", "+***", " "),
+            diff=("@@ -1 +1,2 @@", "-Be brief.", "+Be very brief.", "+***"),
         )
     ]
     moved = arm(MAIN, entry=Arm(endpoint="main", template="c.md"), files={**FILES, "c.md": FILES["a.md"]})
@@ -155,7 +155,7 @@ def test_the_files_of_a_program() -> None:
     assert [(one.lever, one.name, one.old is None, one.new is None) for one in found] == [
         ("program", "llm/main.py", False, False), ("program", "llm/new.py", True, False), ("program", "llm/old.py", False, True),
     ]  # fmt: skip
-    assert found[0].diff == ("@@ -1,2 +1,3 @@", "-b", "+a", "+***", " ")
+    assert found[0].diff == ("@@ -1 +1,2 @@", "-b", "+a", "+***")
     many = {f"/llm/{number:02}.py": b"x\n" for number in range(MOST_FILES + 1)}
     found = changed(arm(runs, entry=entry, files=many), arm(runs, entry=entry, files={}))
     assert [bool(one.diff) for one in found] == [True] * MOST_FILES + [False]

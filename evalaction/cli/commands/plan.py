@@ -9,8 +9,8 @@ from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.tables import table
 from evalaction.cli.world import World
-from evalaction.engine.prepare import Prepared, load, prepare
-from evalaction.errors import EvalactionError, UsageError
+from evalaction.engine.prepare import Prepared, load, prepare, settle
+from evalaction.errors import EvalactionError, Settled, UsageError
 from evalaction.method.plan import ArmCost, Plan, check_budget, check_halves, lost_items, ten_thousandths
 from evalaction.method.telling.words import count
 from evalaction.report.encode import term
@@ -101,6 +101,11 @@ def _lost(prepared: Prepared, lost: Fraction) -> list[str]:
 
 def _refusals(prepared: Prepared, world: World) -> int:
     """Say what `run` would refuse, in its order; the exit code is the first one's."""
+    try:
+        settle(prepared)
+    except Settled as end:
+        world.say(f"run would draw nothing ({end.outcome.value}): {end.sentence}")
+        return 0
     gates: list[Callable[[], None]] = [lambda: check_budget(prepared.card, prepared.plan), lambda: check_halves(prepared.plan)]
     code = 0
     for gate in gates:
