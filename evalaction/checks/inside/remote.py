@@ -179,7 +179,7 @@ class _Blame:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> None:
-        if error is None:
+        if not isinstance(error, Exception):
             return
         if isinstance(error, Gone):
             self._verdict.end("fail", "candidate:gone")
