@@ -9,7 +9,7 @@ from math import comb
 from typing import TypeAlias
 
 from evalaction.errors import InconclusiveError, UsageError
-from evalaction.method.card import Card, Endpoint
+from evalaction.method.card import Card, Endpoint, Sign
 from evalaction.method.counting.halves import half_of
 from evalaction.method.exams.exam import SMALL
 from evalaction.method.records import ArmName
@@ -96,8 +96,9 @@ def plan_run(card: Card, ids: Sequence[str], requests: Mapping[ArmName, Sizes], 
 
     `left_out` counts the items of the exam that are not among them.
     """
-    halves = _halves(card, ids)
-    floor = card.sign.min_items_per_half if card.sign and card.sign.claim != "none" else None
+    # A card whose base is missing has one arm and no halves.
+    halves = _halves(card.sign, ids) if card.sign and len(requests) > 1 else None
+    floor = card.sign.min_items_per_half if card.sign and card.sign.claim != "none" and halves else None
     return Plan(
         items=len(ids),
         draws=card.draws.count,
@@ -113,10 +114,8 @@ def plan_run(card: Card, ids: Sequence[str], requests: Mapping[ArmName, Sizes], 
     )
 
 
-def _halves(card: Card, ids: Sequence[str]) -> tuple[int, int] | None:
-    if card.sign is None:
-        return None
-    ones = sum(half_of(item, card.sign.seed) for item in ids)
+def _halves(sign: Sign, ids: Sequence[str]) -> tuple[int, int]:
+    ones = sum(half_of(item, sign.seed) for item in ids)
     return len(ids) - ones, ones
 
 

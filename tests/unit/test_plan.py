@@ -114,6 +114,38 @@ def test_no_floor_without_a_claim_and_no_halves_without_a_control() -> None:
     check_halves(alone)
 
 
+def part(items: int, left_out: int, *, draw_control: bool = True, **sign: object) -> Plan:
+    of = card(sign=Sign(claim="ahead", seed="s", items="changed", **sign))  # type: ignore[arg-type]
+    sizes = {arm: [(of.endpoints["main"], 200)] * items for arm in of.arms if draw_control or arm == "treatment"}
+    return plan_run(of, [f"i{n:04d}" for n in range(items)], sizes, left_out=left_out)
+
+
+def test_too_few_items_that_change_say_how_many_would_do() -> None:
+    made = part(10, 70)
+    assert made.halves is not None and made.calls == 10 * 5 * 2
+    with pytest.raises(InconclusiveError) as caught:
+        check_halves(made)
+    assert caught.value.code == "below_min_items" and caught.value.outcome.exit_code == 5
+    first, second = made.halves
+    assert caught.value.sentence.startswith(
+        f"Only 10 of 80 items change between the arms, in halves of {first} and {second}, but a sign needs 30 in each: "
+        f"{10 + made.add_items} changed items would do"
+    )
+    check_halves(part(100, 20))
+
+
+def test_under_thirty_changed_items_can_claim_nothing_whatever_the_floor() -> None:
+    with pytest.raises(InconclusiveError, match="30 changed items would do"):
+        check_halves(part(29, 1, min_items_per_half=2))
+    check_halves(part(29, 0, min_items_per_half=2))  # a small exam as a whole is refused with the question
+
+
+def test_a_card_whose_base_is_missing_has_no_halves() -> None:
+    made = part(10, 0, draw_control=False)
+    assert (made.halves, made.floor, made.add_items) == (None, None, 0)
+    check_halves(made)
+
+
 def test_the_published_numbers_of_items() -> None:
     # 99 % of seeds give both halves their floor: 83 items for 30, 106 for 40, 239 for 100.
     assert [items_to_add((0, 0), floor) for floor in (30, 40, 100)] == [83, 106, 239]
