@@ -72,7 +72,7 @@ def test_a_prompt_file_sets_the_model_and_says_so(make: Make) -> None:
     assert prompted("verify").code == 0
     done = prompted("run", "--run-dir", "run", "--synthetic")
     assert done.code == 0, done.said
-    assert "`testData` of say.prompt.yml are not read" in done.said
+    assert "What say.prompt.yml says of testData is not read" in done.said
     assert "Not the card but say.prompt.yml sets the model, max_tokens" in done.said
     assert prompted.results()["arms"][0]["model"] == "larger"
 

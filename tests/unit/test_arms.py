@@ -103,7 +103,8 @@ def test_a_prompt_file_sets_model_and_parameters_and_says_so() -> None:
     assert routed(Arm(endpoint="main", template="p.prompt.yml"), {"p.prompt.yml": PROMPT}, main=same).notes == ()
     messages = b"messages: [{role: user, content: '{{x}}'}]\ntestData: []\n"
     unread = routed(Arm(endpoint="main", template="p.prompt.yml"), {"p.prompt.yml": messages})
-    assert unread.notes == (("`testData` of ", Quoted("p.prompt.yml"), " are not read: items and checks are those of the exam"),)
+    why = " is not read: the exam has items and checks"
+    assert unread.notes == (("What ", Quoted("p.prompt.yml"), " says of ", Quoted("testData"), why),)
 
 
 def test_a_rule_goes_over_a_prompt_file_which_may_not_choose_the_model_too() -> None:

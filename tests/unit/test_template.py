@@ -119,10 +119,12 @@ def test_a_prompt_file_gives_messages_model_and_parameters() -> None:
     assert (found.names, found.model) == (frozenset({"input"}), "vendor/small")
     assert found.params == {"temperature": Decimal("0.50"), "max_tokens": 200, "top_p": 1}
     assert str(found.params["temperature"]) == "0.50"
-    why = " are not read: items and checks are those of the exam"
-    assert found.warnings == (("`testData` and `evaluators` of ", Quoted("llm/summary.prompt.yml"), why),)
+    why = " is not read: the exam has items and checks"
+    assert found.warnings == (("What ", Quoted("llm/summary.prompt.yml"), " says of ", Quoted("testData, evaluators"), why),)
     small = template("messages: [{role: user, content: x}]", "a.PROMPT.YAML")
     assert (small.model, small.params, small.warnings) == (None, {}, ())
+    more = template("messages: [{role: user, content: x}]\nauthors: [me]\nversion: 2", "a.prompt.yml")
+    assert more.warnings == (("What ", Quoted("a.prompt.yml"), " says of ", Quoted("authors, version"), why),)
 
 
 def test_response_formats() -> None:

@@ -12,16 +12,15 @@ from evalaction.method.exams.items import ROLES
 from evalaction.method.reading.part import Part
 from evalaction.method.reading.source import load
 from evalaction.method.reading.strict_json import NotJson, loads
-from evalaction.method.reading.text import decode, position, short
+from evalaction.method.reading.text import decode, position, short, suggestion
 from evalaction.method.records import Message, Quoted, Sentence
 
 MAX_BYTES = 1024 * 1024
 _PROMPT_FILE = (".prompt.yml", ".prompt.yaml")
 _STRUCTURED = (".yaml", ".yml", ".json")
-# The fields of GitHub's own reader of such files; the last two belong to its evaluations.
-_FIELDS = (
-    "name", "description", "model", "modelParameters", "responseFormat", "jsonSchema", "messages", "testData", "evaluators",
-)  # fmt: skip
+# What GitHub's own reader of such files knows; it passes over every other field, and files in the wild have more of them.
+_READ = ("name", "description", "model", "modelParameters", "responseFormat", "jsonSchema", "messages")
+_FIELDS = (*_READ, "testData", "evaluators")
 _OPENING = re.compile(r"\{\{")
 _PLACE = re.compile(r"\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\}\}")
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -95,15 +94,22 @@ def _message(part: Part) -> Message:
 
 
 def _prompt_file(data: bytes, file: str) -> Template:
+    from difflib import get_close_matches
+
     root = Part(load(data, file=file, limit=MAX_BYTES))
-    fields = root.fields(_FIELDS, "a prompt file")
+    fields = root.mapping("a prompt file")
+    for name, part in fields.items():
+        if name not in _FIELDS and get_close_matches(name[:80], _FIELDS, n=1, cutoff=0.8):
+            raise part.wrong(f"unknown field `{short(name)}`{suggestion(name, _FIELDS)}", at_key=True)
     if "messages" not in fields:
         raise root.wrong("this prompt file has no `messages`")
     made = _made(file, _messages(fields["messages"]))
-    unread = [f"`{name}`" for name in ("testData", "evaluators") if name in fields]
+    unread = [name for name in fields if name not in _READ]
     warnings: tuple[Sentence, ...] = ()
     if unread:
-        warnings = ((f"{' and '.join(unread)} of ", Quoted(file), " are not read: items and checks are those of the exam"),)
+        warnings = (
+            ("What ", Quoted(file), " says of ", Quoted(", ".join(unread)), " is not read: the exam has items and checks"),
+        )
     return Template(
         file=file,
         messages=made.messages,
