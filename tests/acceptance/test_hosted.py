@@ -138,6 +138,16 @@ def test_a_card_that_judges_a_trace_which_an_arm_does_not_have(make: Make, serve
     assert done.code == 2 and "declares none; add `trace`" in done.said
 
 
+def test_probe_shows_the_trace_and_what_is_told_of_it(make: Make, serve: Serve) -> None:
+    told = HostedRunner(answer=lambda prompt: "pong", trace=lambda number, prompt: {"counts": {"tool_hops": 2}, "key": KEY})
+    made = project(make, serve, told, pair=False)
+    done = made("probe")
+    assert (done.code, len(told.jobs)) == (0, 1), done.said
+    assert "hosted: reach yes · contract yes · check yes" in done.out
+    assert "  polls 3 · tool_hops 2 · server_retries not told" in done.out
+    assert '  trace {"counts":{"tool_hops":2},"key":"' in done.out and KEY not in done.said
+
+
 def test_plan_counts_submissions(make: Make, serve: Serve) -> None:
     made = project(make, serve, HostedRunner(answer=answer), pair=False)
     done = made("plan")

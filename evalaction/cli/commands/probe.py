@@ -12,6 +12,7 @@ from evalaction.endpoints import Call, build_request, missing_variables, open_su
 from evalaction.engine.prepare import Prepared, load, prepare
 from evalaction.engine.session import redactor_of
 from evalaction.errors import NotRunError, Outcome
+from evalaction.method import canonical
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Check, Columns, Completion, Item, Message
 from evalaction.report.encode import term
@@ -36,6 +37,10 @@ def run(options: Options, world: World) -> int:
         world.say(
             f"  model {term(redact(served))} · finish {term(redact(completion.finish_reason or 'not said'))} · tokens {tokens}"
         )
+        if behind := _behind(endpoint, completion):
+            world.say(f"  {behind}")
+        if completion.trace is not None:
+            world.say(f"  trace {term(redact(canonical.dumps(completion.trace)), HEAD)}")
         for line in redact(completion.output or completion.error or "").splitlines() or ["(nothing)"]:
             world.say(f"  | {term(line, HEAD)}")
     world.say("A probe is never a result: one fixed prompt, no exam, no second draw.")
@@ -56,6 +61,17 @@ async def _ask(endpoint: Endpoint, prepared: Prepared, options: Options, world: 
         await slot.aclose()
     async with Judge([ITEM], prepared.card.checks, 1, quotable=lambda text: redact(text) == text) as judge:
         return completion, (await judge(ITEM, completion)).columns
+
+
+def _behind(endpoint: Endpoint, completion: Completion) -> str:
+    """What happened behind the one answer, as far as it is told."""
+    told = [f"polls {completion.polls:,}"] if completion.polls else []
+    told += [f"{name} {completion.counters.get(name, 'not told')}" for name in endpoint.counters]
+    if completion.retries:
+        told.append(f"further attempts of a gateway {completion.retries:,}")
+    if completion.cache_hit:
+        told.append(f"from a cache ({completion.cache_hit})")
+    return " · ".join(told)
 
 
 def _columns(columns: Columns) -> str:
