@@ -24,7 +24,6 @@ MOST_CARDS = 100
 # Inputs of a later version and the one value of each that is accepted.
 _LATER = {
     "shard": "",
-    "allow-unsafe-execution": "false",
 }
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
@@ -55,6 +54,8 @@ class Settings:
     history: str | None = None
     """The branch that keeps an entry for each run; None: none."""
     issue_on_breakage: bool = False
+    allow_unsafe: bool = False
+    """Run code of a model without isolation where this machine has none."""
     run_dir: str | None = None
     python_path: str | None = None
     ca_bundle: str | None = None
@@ -66,6 +67,7 @@ class Settings:
             "base": (self.base or "", ""),
             "question": (self.question, "base"),
             "changed-only": ("true" if self.changed_only else "false", "false"),
+            "allow-unsafe-execution": ("true" if self.allow_unsafe else "false", "false"),
             "fail-on": (_words(self.fail_on), _words(FAIL_ON)),
         }
         return {name: value for name, (value, default) in shown.items() if value != default}
@@ -90,6 +92,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         on_missing_secrets=cast("OnMissingSecrets", raw.one_of("on-missing-secrets", ("fail", "skip"))),
         history=_history(raw),
         issue_on_breakage=raw.boolean("issue-on-breakage", default=False),
+        allow_unsafe=raw.boolean("allow-unsafe-execution", default=False),
         run_dir=raw.line("run-dir"),
         python_path=raw.line("python-path"),
         ca_bundle=raw.line("ca-bundle"),

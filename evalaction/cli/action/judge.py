@@ -116,8 +116,15 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
     if isinstance(answer, Reuse):
         return reused(answer, path=path, name=prepared.card.name)
     said = _said(stage, prepared)
-    pass_gates(prepared, setting.environ, setting.identity, rehearsal=False, ca_bundle=setting.ca_bundle)
-    return _drawn(stage, prepared, setting, answer, said)
+    rung = pass_gates(
+        prepared,
+        setting.environ,
+        setting.identity,
+        rehearsal=False,
+        ca_bundle=setting.ca_bundle,
+        allow_unsafe=stage.settings.allow_unsafe,
+    )
+    return _drawn(stage, prepared, replace(setting, rung=rung), answer, said)
 
 
 def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:

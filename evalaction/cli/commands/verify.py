@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
+from evalaction.cli.references import tried
 from evalaction.cli.tables import table
 from evalaction.cli.words import plain
 from evalaction.cli.world import World
@@ -43,7 +44,8 @@ def run(options: Options, world: World) -> int:
     world.say(f"registered: {count(len(report.frozen.exam.items), 'item')}, {arms}")
     for line in _against(prepared):
         world.say(line)
-    return 0
+    stands = tried(report.frozen, world, twice=options.check_twice, allow_unsafe=options.allow_unsafe)
+    return 0 if stands else Outcome.USAGE.exit_code
 
 
 def _against(prepared: Prepared) -> Iterator[str]:
