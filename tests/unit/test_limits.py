@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -127,6 +128,8 @@ def test_limits_by_tag() -> None:
     assert [result.state for result in results] == ["held", "breached", "undecided"]
     assert say(results[1].sentence).startswith("min_first_pass of treatment, tag ‹b› is breached: 0–1/2 items")
     assert say(results[2].sentence) == "max_p95_ms of treatment, tag ‹c› is undecided: there is nothing to measure."
+    only_changed = replace(made, sign=sign("none", items="changed"))
+    assert len(judge_limits(only_changed, grid)) == 2  # nothing changes for the items of the third
     nothing = card(limit("max_first_drop", "1", "between", tag="c"), claim=sign("none"))
     assert judge_limits(nothing, tally({"treatment": ["p"], "control": ["p"]}))[0].measured is None
 

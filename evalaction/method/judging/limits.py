@@ -120,10 +120,15 @@ def blames_the_model(result: LimitResult) -> bool:
 
 
 def judge_limits(card: Card, tally: Tally, seeded: Sequence[str] = ()) -> tuple[LimitResult, ...]:
-    """Every limit of the card whose arms were drawn, in its order; `seeded` names the arms with a fixed sampling seed."""
+    """Every limit of the card whose arms and items were drawn, in its order; `seeded` names the arms with a sampling seed.
+
+    Nothing changes for the items of a tag of which none was drawn (`sign.items: changed`), so their limits say nothing.
+    """
     groups = _Groups(tally)
     drawn = (limit for limit in card.limits if "control" in groups.arms or limit.scope == "treatment")
-    return tuple(_judge(limit, groups, seeded) for limit in drawn)
+    changed = card.sign is not None and card.sign.items == "changed"
+    there = (limit for limit in drawn if not changed or limit.tag is None or limit.tag in tally.tagged)
+    return tuple(_judge(limit, groups, seeded) for limit in there)
 
 
 class _Groups:
