@@ -30,6 +30,8 @@ class Sitting:
     resume: bool = False
     requests: Iterable[bytes] = ()
     """Lines of `requests.jsonl`; without any there is no such file."""
+    confirm: Callable[[], None] | None = None
+    """Asked before the seal whether what was frozen still stands; raises where it does not."""
 
 
 async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts], None]) -> Drawn:
@@ -86,6 +88,8 @@ async def _draw(sitting: Sitting, ms_before: int, clock: Clock, progress: Callab
         try:
             drawn = await run_draws(job, journal, clock=clock, interruption=interruption, progress=progress)
             if drawn.ended in {"complete", "unreachable"}:
+                if sitting.confirm is not None:
+                    sitting.confirm()
                 counts = drawn.counts
                 if not rehearsal:
                     journal.seal(planned=counts.planned, sent=counts.sent, ended=drawn.ended, ms=spent())

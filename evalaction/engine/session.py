@@ -22,6 +22,7 @@ from evalaction.engine.surfaces import opened
 from evalaction.method.arms import facts_of, moved_levers
 from evalaction.method.changes import changes_of
 from evalaction.redaction import Redactor
+from evalaction.registration.again import refuse_touched, working_digests
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -135,17 +136,26 @@ async def draw(prepared: Prepared, setting: Setting, *, progress: Callable[[Coun
     """Draw the grid into the run folder and seal it.
 
     Raises UsageError (folder in use, second writer, unusable address or key, full disk) and UnregisteredError (a resumed run
-    whose inputs differ).
+    whose inputs differ, files of the exam that changed while programs ran).
     """
     async with _job(prepared, setting) as job:
+        confirm = _confirmation(prepared) if setting.rung else None
         sitting = Sitting(
             folder=setting.folder,
             manifest=manifest_of(prepared, setting),
             job=job,
             resume=setting.resume,
             requests=request_lines(prepared, redactor_of(prepared.named, setting.environ).redact),
+            confirm=confirm,
         )
         return await conduct(sitting, clock=SystemClock(), progress=progress)
+
+
+def _confirmation(prepared: Prepared) -> Callable[[], None]:
+    """Compares the exam's files with what they are now. Raises UnregisteredError (`changed_during_run`) when it is called."""
+    judged, exam = prepared.trial.judged, prepared.exam
+    before = working_digests(judged, exam)
+    return lambda: refuse_touched(before, working_digests(judged, exam))
 
 
 @asynccontextmanager
