@@ -17,6 +17,7 @@ from support.command import KEY, gated, paired, right
 from support.endpoint_server import answering
 from support.github_api import BOT, TOKEN
 from support.github_faults import Fault, Kind
+from support.hosted_runner import card_endpoint, poll
 
 from evalaction.github.hidden import Memory, Record, hide, reveal
 from evalaction.github.marker import key_of, marker
@@ -341,3 +342,16 @@ def test_a_review_takes_the_key_nowhere_else(demo: Demo, event: str) -> None:
     demo.change({"card.yaml": cards.text(gated(changes={"endpoints.main.url_env": "EVAL_OTHER"}))}, locked=True)
     step = demo.step(event, demo.pull(), env={"EVAL_OTHER": demo.model.url})
     assert (step.code, step.outputs["breaks"], demo.model.count) == (4, "endpoint_changed", 0)
+
+
+def test_another_path_to_poll_is_another_place_for_the_key(tmp_path: Path) -> None:
+    """One host may serve many customers: its paths are as much an address as its name."""
+    hosted = gated(
+        changes={"endpoints.main": card_endpoint("", url_env="EVAL_URL", key_env="EVAL_KEY"), "arms.treatment.system": ...}
+    )
+    del hosted["endpoints"]["main"]["url"]
+    moved = cards.card({"endpoints.main.poll": poll(url="/somebody/else/{{id}}")}, base=hosted)
+    with demo_at(tmp_path, hosted) as demo:
+        demo.change({"card.yaml": cards.text(moved)}, locked=True)
+        step = demo.step()
+        assert (step.code, step.outputs["breaks"], demo.model.count) == (4, "endpoint_changed", 0)

@@ -80,7 +80,8 @@ def _refuse_moved(asked: Sequence[Endpoint], allowed: set[tuple[Any, ...]]) -> N
 def _identity(endpoint: Endpoint) -> tuple[Any, ...]:
     """Where an endpoint's secrets go, and which."""
     headers = tuple(sorted((header.name.lower(), header.env) for header in endpoint.headers if header.env))
-    return endpoint.url, endpoint.url_env, endpoint.key_env, headers, endpoint.command.env if endpoint.command else ()
+    polled, given = endpoint.poll.url if endpoint.poll else None, endpoint.command.env if endpoint.command else ()
+    return endpoint.url, endpoint.url_env, polled, endpoint.key_env, headers, given
 
 
 Read: TypeAlias = "Callable[[str], bytes | None]"
