@@ -1,4 +1,4 @@
-"""The exam's files hashed before the first draw and again after the last one: nothing that ran in between may have touched them."""
+"""The exam's files hashed before the first draw and again after the last: what ran in between may not have touched them."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from typing import Any
 from support.runs import card, endpoint, facts, names, row, rows, say, sign, tally
 
 from evalaction.method.counting.tally import Tally
+from evalaction.method.records import Columns
 from evalaction.method.telling.callouts import callouts, plain_callouts
 
 
@@ -75,3 +76,27 @@ def test_an_arm_that_never_passes_is_called_out_before_anybody_reads_its_gaps() 
         "treatment: none of 4 draws passed; see whether the exam and its checks fit this endpoint before reading anything else."
     ]
     assert said(tally({"treatment": ["uu", "ue"]}))[1:] == [], "what was never graded says nothing of the exam"
+
+
+def test_how_programs_were_kept_apart_is_said_where_it_is_not_enough() -> None:
+    grid = tally({"treatment": ["p"]})
+    kept = {"name": "namespaces", "how": "root", "checks": "split"}
+    assert said(grid, isolation=kept) == []
+    assert said(grid, isolation={**kept, "checks": "in_process"}) == [
+        "Candidate and check shared a process (`isolation: in_process`), where a candidate can forge its pass."
+    ]
+    assert said(grid, isolation={**kept, "name": "unsafe"}) == [
+        "Code of a model ran without any isolation on this machine: it could read and change whatever its user can."
+    ]
+
+
+def test_a_task_that_split_checking_cannot_carry_is_named() -> None:
+    grid = Tally(names(2), {}, ["treatment"], 2, "freeze-me-before-running")
+    for draw in rows({"treatment": ["kk", "kk"]}):
+        lost = draw.item == names(2)[0] or draw.draw == 0
+        reason = "candidate:not_plain: Stack" if lost else "assert: 1"
+        grid.add(row(draw.item, draw=draw.draw, columns=Columns(True, None, True, None, False, reason)))
+    assert said(grid)[1:] == [
+        "treatment: every draw returned something else than plain data (candidate:not_plain) on ‹t0000›; "
+        "ask for plain data there, or judge with `isolation: in_process`."
+    ]

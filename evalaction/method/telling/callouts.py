@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, Tally
+from evalaction.method.counting.reasons import code_of
+from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, ArmTally, Tally
 from evalaction.method.judging.facts import RunFacts
-from evalaction.method.records import Quoted, Sentence
+from evalaction.method.records import ArmName, Quoted, Sentence
 from evalaction.method.report import CALIBRATION, Pair
 from evalaction.method.telling.changed import question_callouts, rerouted, route_callouts, sameness_callouts
 from evalaction.method.telling.transport import transport_callouts
@@ -76,3 +77,13 @@ def _of_draws(tally: Tally) -> Iterator[Sentence]:
         stuck = [name for item, name in enumerate(tally.ids) if set(side.strip(item)) == {CHECKER_ERROR}]
         if stuck:
             yield (f"{arm}: the checker failed on every draw of ", *quoted(stuck), ".")
+        yield from _of_live_objects(arm, side, tally)
+
+
+def _of_live_objects(arm: ArmName, side: ArmTally, tally: Tally) -> Iterator[Sentence]:
+    """Tasks whose interface split checking cannot carry: every answer fails there, right or wrong."""
+    codes = ([code_of(side.reason(item, draw) or "") for draw in range(side.draws)] for item in range(side.items))
+    lost = [name for name, of_item in zip(tally.ids, codes, strict=True) if set(of_item) == {"candidate:not_plain"}]
+    if lost:
+        told = "every draw returned something else than plain data (candidate:not_plain) on "
+        yield (f"{arm}: {told}", *quoted(lost), "; ask for plain data there, or judge with `isolation: in_process`.")
