@@ -28,7 +28,7 @@ def body_of(messages: Sequence[Message] = (USER,), **fields: Any) -> str:
 
 
 def test_the_apis() -> None:
-    assert set(APIS) == {"openai", "openai-responses", "azure-openai", "anthropic", "http", "scripted"}
+    assert set(APIS) == {"openai", "openai-responses", "azure-openai", "anthropic", "http", "command", "scripted"}
 
 
 def test_parameters_are_sent_as_written_and_in_order() -> None:
