@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from support import pages
 from support.browser import Browser, Page, needs_browser, opened, started
 from support.reports import GOLDEN, HOSTILE
 
-from evalaction.report.html.page import render_html
+from evalaction.report.html.page import Drawn, render_html
 
 CASES = {"small": pages.small, "refused": pages.refused, "hostile": pages.hostile}
 IDS = ".row:not([hidden]) .id bdi"
@@ -75,6 +76,15 @@ def label(page: Page) -> str:
     """What a screen reader is told of the active draw."""
     said: str = page.run("document.getElementById('active-draw').getAttribute('aria-label')")
     return said
+
+
+def fill(page: Page, selector: str, value: str, event: str) -> None:
+    """Give a field a value as its user would."""
+    page.run(
+        f"(() => {{ const e = document.querySelector({selector!r}); e.value = {value!r};"
+        f"e.dispatchEvent(new Event({event!r})); }})()"
+    )
+    page.settle()
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -163,8 +173,7 @@ def test_filters_narrow_the_list(small: Page) -> None:
     assert small.texts(IDS) == ["t0007"] and small.texts("#grid > [aria-live]") == ["1 of 4 items"]
     small.click(".chips button:nth-child(7)")
     assert small.texts(IDS) == ["t0052", "t0007"], "one or the other"
-    small.run("(() => { const s = document.querySelectorAll('select')[1]; s.value = 'billing';"
-              "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    fill(small, "label:nth-of-type(2) select", "billing", "change")
     assert small.texts(IDS) == [] and small.texts(".none") == ["No item is like this."]
 
 
@@ -172,8 +181,8 @@ def test_items_are_found_by_id_and_put_in_order(small: Page) -> None:
     small.run("document.querySelector('input[type=search]').focus()")
     small.write("003")
     assert small.texts(IDS) == ["t0031"]
-    small.run("(() => { const i = document.querySelector('input[type=search]'); i.value = ''; i.dispatchEvent(new Event('input'));"
-              "const s = document.querySelector('select'); s.value = 'id'; s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    fill(small, "input[type=search]", "", "input")
+    fill(small, "select", "id", "change")
     assert small.run("document.activeElement.type") == "search"
     order = "[...document.querySelectorAll('.row:not([hidden])')].sort((a, b) => a.dataset.place - b.dataset.place)"
     assert small.run(f"{order}.map((row) => row.querySelector('bdi').innerText)") == ["t0007", "t0014", "t0031", "t0052"]
@@ -240,12 +249,10 @@ def test_every_kind_of_report_is_quiet(browser: Browser, tmp_path: Path, name: s
     with opened(browser, path) as page:
         assert not page.complaints
         levels: list[Any] = page.run("[...document.querySelectorAll('h1, h2, h3')].map((one) => Number(one.tagName[1]))")
-        assert levels[0] == 1 and all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert levels[0] == 1 and all(after - before <= 1 for before, after in pairwise(levels))
 
 
 def test_a_large_list_makes_only_the_rows_in_view(browser: Browser, tmp_path: Path) -> None:
-    from evalaction.report.html.page import Drawn
-
     items = 3_000
     cells = pages.cells({"control": ["pk"] * items, "treatment": ["kp"] * items})
     path = tmp_path / "report.html"

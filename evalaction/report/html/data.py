@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -18,6 +19,7 @@ from evalaction.report.html.kept import HEAD, Kept, Source
 from evalaction.report.moved import KINDS
 
 FORMAT = "evalaction-page/1"
+_PLURAL = {"reason": "reasons", "finish": "finishes", "endpoint": "endpoints"}
 MOST_DETAILED = 400_000
 """Draws up to which the page holds more of each than its mark."""
 _ACTIVE = re.compile("[<>&\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
@@ -53,12 +55,14 @@ def chunks(report: Report, cells: Cells, source: Source, kept: Kept, moved: Mapp
         "routes": [_routes(cells.routes.get(arm, ())) for arm in cells.arms] if cells.routes else [],
         "detailed": detailed(cells),
     }
+    numbers: dict[str, list[int]] = {}
     if detailed(cells):
-        head |= {"reasons": cells.reasons.names, "finishes": cells.finishes.names, "endpoints": cells.endpoints.names}
+        for column, words in (("reason", cells.reasons), ("finish", cells.finishes), ("endpoint", cells.endpoints)):
+            head[_PLURAL[column]], numbers[column] = _in_order(words, [getattr(side, column) for side in cells.sides.values()])
     yield encoded(head)[:-1]
     yield ',"sides":['
     for number, arm in enumerate(cells.arms):
-        yield "," * bool(number) + encoded(_side(cells.sides[arm], detailed=detailed(cells)))
+        yield "," * bool(number) + encoded(_side(cells.sides[arm], numbers))
     yield "]"
     for name, places, limit in (("whole", kept.whole, None), ("heads", kept.heads, HEAD)):
         yield f',"{name}":{{'
@@ -87,18 +91,26 @@ def _tagged(cells: Cells) -> list[list[Any]]:
     return [[tag, found[tag]] for tag in sorted(found)]
 
 
-def _side(side: Side, *, detailed: bool) -> dict[str, Any]:
+def _in_order(words: Words, columns: Sequence[array[int]]) -> tuple[list[str], list[int]]:
+    """The words in the order in which the exam meets them, and the new number of each old one: rows come in any order."""
+    met = dict.fromkeys(number for column in columns for number, _ in groupby(column) if number)
+    numbers = [0] * len(words.names)
+    for new, old in enumerate(met, start=1):
+        numbers[old] = new
+    return ["", *(words.names[old] for old in met)], numbers
+
+
+def _side(side: Side, numbers: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """The columns of one arm; its marks alone where there are no `numbers` of words."""
     value: dict[str, Any] = {"letters": side.letters.decode()}
-    if detailed:
+    if numbers:
         value |= {
             "ms": side.ms.tolist(),
             "in": runs(side.tokens_in),
             "out": side.tokens_out.tolist() if any(side.tokens_out) else [],
             "status": runs(side.status),
-            "reason": runs(side.reason),
-            "finish": runs(side.finish),
-            "endpoint": runs(side.endpoint),
         }
+        value |= {column: runs(map(new.__getitem__, getattr(side, column))) for column, new in numbers.items()}
     return value
 
 
