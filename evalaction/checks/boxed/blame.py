@@ -35,7 +35,10 @@ def read_said(data: bytes, nonce: str) -> Said | None:
         return None
     if int.from_bytes(data[:_PREFIX], "big") != len(data) - _PREFIX:
         raise ValueError("not one message")
-    nonce_said, word, reason = json.loads(data[_PREFIX:])
+    try:
+        nonce_said, word, reason = json.loads(data[_PREFIX:])
+    except (TypeError, RecursionError) as error:
+        raise ValueError("not a message") from error
     if nonce_said != nonce or word not in ("pass", "fail", "error") or not isinstance(reason, str):
         raise ValueError("not a verdict of this check")
     return Said(word, reason)
@@ -60,6 +63,8 @@ def alone(ending: Ending, said: Said | None, limits: CheckLimits) -> Checked:
         return _own_end(ending, limits)
     if ending.stdout:
         return Checked(None, "checker:output: the checker prints; it returns its answer")
+    if said.word == "fail":  # the reason is the checker's own text, and may quote the output
+        return Checked(False, one_line(f"rejected: {said.reason}"))
     return _as_said(said, ending)
 
 
