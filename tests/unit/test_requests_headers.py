@@ -102,6 +102,8 @@ def test_cache_hits(headers: dict[str, str], name: str | None) -> None:
         ({"x-envoy-attempt-count": "4"}, 3),
         ({"x-envoy-attempt-count": "0"}, 0),
         ({"ngrok-aig-attempts": "3"}, 2),
+        ({"cf-aig-step": "0"}, 0),
+        ({"cf-aig-step": "1"}, 1),
         ({"x-envoy-attempt-count": "-1"}, 0),
         ({"x-envoy-attempt-count": "many"}, 0),
         ({"x-envoy-attempt-count": "٣"}, 0),
