@@ -1,4 +1,7 @@
-"""One file per API and one dict of them; each draw is one HTTP exchange. No retry, no redirect, no cache anywhere."""
+"""One file per API and one dict of them; each draw is one request, with the polls of its job where it submits one.
+
+No retry, no redirect, no cache anywhere.
+"""
 
 from evalaction.endpoints.apis import APIS
 from evalaction.endpoints.keys import missing_variables, secrets_of, variables_of

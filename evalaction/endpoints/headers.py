@@ -33,7 +33,7 @@ RETRIES: Mapping[str, int] = MappingProxyType(
     {
         "x-litellm-attempted-retries": 0,  # docs.litellm.ai/docs/proxy/response_headers
         "x-litellm-attempted-fallbacks": 0,
-        "x-portkey-retry-attempt-count": 0,  # portkey.ai/docs/api-reference/response-schema: "only the attempts are counted"
+        "x-portkey-retry-attempt-count": 0,  # portkey.ai/docs/api-reference/response-schema: the first attempt is not counted
         "cf-aig-step": 0,  # developers.cloudflare.com/ai-gateway/configuration/fallbacks: 1 is the first fallback
         "x-envoy-attempt-count": 1,  # Envoy's router filter, where include_attempt_count_in_response is set
         "ngrok-aig-attempts": 1,  # ngrok.com/docs/ai-gateway/guides/why-a-request-failed-over
