@@ -64,9 +64,8 @@ def of_check(error: BaseException | None, *, answered: bool) -> Outcome:
         code = error.code
         return ("pass", "") if code is None or (isinstance(code, int) and code == 0) else ("fail", f"exit: {_shown(code)}")
     if isinstance(error, AssertionError):
-        return "fail", f"assert: {_message(error) or _line(error)}"
-    kind = type(error).__name__
-    what = f"{kind}: {_message(error)}{_where(error)}"
+        return "fail", f"assert: {_shown(error) or _line(error)}"
+    what = f"{_named(error)}{_where(error)}"
     if isinstance(error, MemoryError) or not answered or (isinstance(error, _BUGS) and _beside(_innermost(error)[0])):
         return "error", f"checker:crash: {what}"
     return "fail", f"raised: {what}"
@@ -78,7 +77,7 @@ def raised(error: BaseException) -> Outcome:
         return "fail", "candidate:memory: MemoryError"
     if isinstance(error, SystemExit):
         return "fail", f"candidate:exit: {_shown(error.code)}"
-    return "fail", f"candidate:raise: {type(error).__name__}: {_message(error)}"
+    return "fail", f"candidate:raise: {_named(error)}"
 
 
 def frames(error: BaseException) -> list[tuple[str, int]]:
@@ -109,8 +108,9 @@ def _where(error: BaseException) -> str:
     return f" ({file.rsplit('/', 1)[-1]}, line {line})" if file else ""
 
 
-def _message(error: BaseException) -> str:
-    return _shown(error)
+def _named(error: BaseException) -> str:
+    text = _shown(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _shown(value: object) -> str:
