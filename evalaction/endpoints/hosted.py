@@ -51,6 +51,7 @@ class _Job:
     retries: int = 0
     """Of the submission: a poll that was repeated asked for no second answer."""
     cache_hit: str | None = None
+    """Of the submission too: a stored state is still the state of our own job."""
 
     async def draw(self, head: bytes) -> Completion:
         self.started_at, self.start = now(), time.perf_counter()
@@ -68,7 +69,7 @@ class _Job:
         except Malformed as error:
             return self._refused(submitted, "malformed", detail=str(error))
         found = await self._wait_for(asking)
-        return replace(found, polls=self.polls, retries=self.retries, cache_hit=self.cache_hit or found.cache_hit)
+        return replace(found, polls=self.polls, retries=self.retries, cache_hit=self.cache_hit)
 
     async def _wait_for(self, asking: bytes) -> Completion:
         """Poll until the job is done, has failed, or cannot be asked for any more."""

@@ -204,9 +204,10 @@ def test_draws_one_after_another_are_jobs_of_their_own() -> None:
     assert (runner.polls, sum(one.polls for one in found)) == (6, 6)
 
 
-def test_what_gateways_admit_of_the_submission_and_of_the_answer() -> None:
-    submitted = {"X-Portkey-Retry-Attempt-Count": "2"}
-    polls = {"X-Envoy-Attempt-Count": "5", "X-Cache": "HIT"}
+@pytest.mark.parametrize(("cached", "told"), [({}, None), ({"X-Cache": "HIT"}, "x-cache")])
+def test_what_gateways_say_of_a_poll_is_not_said_of_the_job(cached: dict[str, str], told: str | None) -> None:
+    submitted = {"X-Portkey-Retry-Attempt-Count": "2"} | cached
+    polls = {"X-Envoy-Attempt-Count": "5", "CF-Cache-Status": "HIT", "Age": "1"}
 
     def behave(received: Received) -> Answer:
         if received.method == "POST":
@@ -214,7 +215,7 @@ def test_what_gateways_admit_of_the_submission_and_of_the_answer() -> None:
         return response({"state": "succeeded", "result": {"text": "ok"}}, headers=polls)
 
     found, _ = draw(behave)
-    assert (found.retries, found.cache_hit) == (2, "x-cache")
+    assert (found.retries, found.cache_hit) == (2, told)
 
 
 def test_a_server_that_closes_between_polls() -> None:
