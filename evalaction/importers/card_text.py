@@ -17,6 +17,9 @@ PLACEHOLDER: Mapping[str, Json] = {
 }  # fmt: skip
 """An endpoint for sources that name none that could be used."""
 
+PUBLIC = "From {}. `data: public` means that a host may keep these texts; write `private` if it may not."
+"""Said above a card whose texts the importer cannot know the nature of."""
+
 
 def flow(value: Json) -> str:
     """A value on one line; a mapping keeps its order, a decimal its text."""

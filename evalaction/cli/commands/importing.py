@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalaction.cli.nearby import read_source
+from evalaction.cli.nearby import Nearby, read_source
 from evalaction.cli.new_files import refuse_filled, write_folder
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
@@ -50,7 +50,18 @@ def _convert(options: Options, world: World) -> Imported:
         from evalaction.importers import humaneval
 
         return humaneval.convert(data, file=path.name)
-    raise UsageError(f"There is no importer called {options.kind}.")
+    if options.kind == "prompt-yml":
+        from evalaction.importers import prompt_yml
+
+        return prompt_yml.convert(data, file=str(path))
+    read = Nearby.of(source, world.cwd)
+    if options.kind == "openai-evals":
+        from evalaction.importers import openai_evals
+
+        return openai_evals.convert(data, file=str(path), read=read)
+    from evalaction.importers import promptfoo
+
+    return promptfoo.convert(data, file=str(path), read=read)
 
 
 def _published() -> Path:

@@ -1,0 +1,136 @@
+"""One case → the fields of one item: its vars as texts, its asserts as one check, its metadata as tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from evalaction.importers.imported import Ledger, NotCarried
+from evalaction.importers.items import tried
+from evalaction.importers.places import Place, Read, file_text, names_in, text_of
+from evalaction.importers.promptfoo.asserts import Context, Needs, take
+from evalaction.importers.promptfoo.tests import Case
+from evalaction.method.canonical import Json
+from evalaction.method.reading.text import invisible, short
+
+_READ = {"vars", "assert", "description", "metadata", "options", "threshold"}
+_KEPT_OPTIONS = {"disableVarExpansion", "disableDefaultAsserts", "rubricPrompt", "provider", "factuality", "repeat"}
+"""Options without meaning for what is carried: most set the grader of asserts that are refused."""
+_WHY_FIELDS = {
+    "provider": "it asks a provider of its own; `route` can send a tag to another endpoint",
+    "providers": "it is for some of the providers only",
+    "prompts": "it is for some of the prompts only",
+    "providerOutput": "its output is given and not drawn",
+    "assertScoringFunction": "it is scored by code",
+    "columns": "its row has more or fewer cells than the header",
+}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def item_fields(
+    item_id: str, case: Case, names: frozenset[str], read: Read, ledger: Ledger, *, templates: Mapping[str, Json]
+) -> dict[str, Json]:
+    """The item. Raises NotCarried; asserts that are left out go to the ledger."""
+    _refuse_settings(case)
+    variables = _variables(case, names, read, ledger)
+    needs, lost = _needs(case, Context(variables=variables, read=read), templates)
+    if not needs.anything:
+        raise NotCarried(_nothing(lost))
+    fields: dict[str, Json] = {"id": item_id, "vars": variables or {"test": item_id}, **needs.fields()}
+    tags = list(_tags(case))
+    item = tried(fields | ({"tags": tags} if tags else {}))
+    for place, what, why in lost:
+        ledger.part(place.line, f"{short(case.name, 40)}: {what}", why, file=place.file)
+    ledger.partial += bool(lost)
+    return item
+
+
+def _refuse_settings(case: Case) -> None:
+    for name in case.fields:
+        if name not in _READ:
+            raise NotCarried(_WHY_FIELDS.get(name, f"it has `{short(name)}`, which this importer does not know"))
+    if case.fields.get("threshold") not in (None, ""):
+        raise NotCarried("its `threshold` passes it by a mean of scores; here every assert must hold")
+    options = case.fields.get("options")
+    for name in options if isinstance(options, Mapping) else ():
+        if name not in _KEPT_OPTIONS:
+            raise NotCarried(f"`options.{short(name)}` changes what is sent or what is compared")
+
+
+def _variables(case: Case, names: frozenset[str], read: Read, ledger: Ledger) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in case.variables.items():
+        place = case.place.at("vars", name)
+        try:
+            if not _NAME.fullmatch(name):
+                raise NotCarried("its name is not made of letters, digits and `_`")
+            found[name] = _variable(value, place, read)
+        except NotCarried as lost:
+            if name in names:
+                raise NotCarried(f"its var `{short(name)}`: {lost.why}") from None
+            ledger.part(place.line, f"{short(case.name, 40)}: var `{short(name)}`", lost.why, file=place.file)
+    missing = sorted(names - found.keys())
+    if missing:
+        ledger.note(f"`{missing[0]}` is no var of some tests and is sent empty there, as promptfoo does")
+    return found | dict.fromkeys(missing, "")
+
+
+def _variable(value: Json, place: Place, read: Read) -> str:
+    text = file_text(value, read) if isinstance(value, str) and value.startswith("file://") else text_of(value, place)
+    if names_in(text):
+        raise NotCarried("it holds a template, and data is never rendered here; write it out")
+    return text
+
+
+def _needs(case: Case, context: Context, templates: Mapping[str, Json]) -> tuple[Needs, list[tuple[Place, str, str]]]:
+    """What is carried of the asserts, and (place, what, why) of those that are not."""
+    needs = Needs()
+    lost: list[tuple[Place, str, str]] = []
+    found = list(_flat(case, templates, lost))
+    found.sort(key=lambda pair: not isinstance(pair[0].get("value"), Mapping) or pair[0].get("type") != "equals")
+    for assertion, place in found:
+        kind = str(assertion.get("type", "without a type"))
+        if assertion.get("weight") == 0:
+            lost.append((place, f"assert `{short(kind)}`", "its weight is 0, so it decides nothing"))
+            continue
+        try:
+            take(needs, assertion, context)
+        except NotCarried as error:
+            lost.append((place, f"assert `{short(kind)}`", error.why))
+    return needs, lost
+
+
+def _flat(
+    case: Case, templates: Mapping[str, Json], lost: list[tuple[Place, str, str]]
+) -> Iterator[tuple[Mapping[str, Json], Place]]:
+    """The asserts with their templates looked up; a set without a threshold is all of its asserts."""
+    waiting = list(case.asserts)
+    while waiting:
+        assertion, place = waiting.pop(0)
+        if isinstance(assertion, Mapping) and isinstance(assertion.get("$ref"), str):
+            assertion = templates.get(str(assertion["$ref"]).removeprefix("#/assertionTemplates/"))
+        if not isinstance(assertion, Mapping):
+            lost.append((place, "assert", "it is not a mapping with a `type`, or its template is not there"))
+        elif assertion.get("type") == "assert-set":
+            inner = assertion.get("assert")
+            if "threshold" in assertion or not isinstance(inner, list):
+                lost.append((place, "assert `assert-set`", "passes by a mean of scores; here every assert must hold"))
+            else:
+                waiting[:0] = [(one, place.at("assert", index)) for index, one in enumerate(inner)]
+        else:
+            yield assertion, place
+
+
+def _nothing(lost: list[tuple[Place, str, str]]) -> str:
+    if not lost:
+        return "it has no assert, so that promptfoo passes it whatever comes"
+    return "; ".join(dict.fromkeys(f"{what}: {why}" for _, what, why in lost))
+
+
+def _tags(case: Case) -> Iterator[str]:
+    metadata = case.fields.get("metadata")
+    for name, value in metadata.items() if isinstance(metadata, Mapping) else ():
+        if isinstance(value, (str, int, bool)):
+            tag = f"{name}:{text_of(value)}".strip()
+            if len(tag) <= 100 and not invisible(tag):
+                yield tag
