@@ -50,6 +50,12 @@ class Names:
         """Whether an expression calls the candidate or holds what it gave."""
         return any(self.is_call(one) or (isinstance(one, ast.Name) and one.id in self.results) for one in ast.walk(node))
 
+    def gives(self, node: ast.AST) -> bool:
+        """Whether an expression is what the candidate gave, not something that was made of it."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return any(map(self.gives, node.elts))
+        return self.is_call(node) or (isinstance(node, ast.Name) and node.id in self.results)
+
     def unplain(self, node: ast.AST) -> str | None:
         """What an expression is that cannot be an argument, in words."""
         match node:

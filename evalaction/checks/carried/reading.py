@@ -52,8 +52,8 @@ def _does(node: ast.AST, names: Names) -> Iterator[str]:
         yield from _call(node, names)
     elif isinstance(node, ast.Attribute):
         yield from _attribute(node, names)
-    elif isinstance(node, ast.Compare) and names.asks(node):
-        yield from (f"expects a {kind}" for kind in _types_in([node.left, *node.comparators], names))
+    elif isinstance(node, ast.Compare) and any(map(names.gives, sides := [node.left, *node.comparators])):
+        yield from (f"expects a {kind}" for kind in _types_in(sides, names))
     elif isinstance(node, ast.Await) and names.asks(node.value):
         yield "awaits what the candidate returns"
     elif isinstance(node, ast.ClassDef):
@@ -81,8 +81,8 @@ def _call(node: ast.Call, names: Names) -> Iterator[str]:
         yield "inspects the candidate"
     elif _is_loop(node.func) and any(map(names.asks, arguments)):
         yield "awaits what the candidate returns"
-    elif any(map(names.asks, arguments)):  # expect(candidate(1), Decimal("1"))
-        yield from (f"expects a {kind}" for kind in _types_in([one for one in arguments if not names.asks(one)], names))
+    elif any(map(names.gives, arguments)):  # expect(candidate(1), Decimal("1"))
+        yield from (f"expects a {kind}" for kind in _types_in([one for one in arguments if not names.gives(one)], names))
 
 
 def _attribute(node: ast.Attribute, names: Names) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _class_asked_for(value: ast.AST, kinds: ast.AST, names: Names) -> Iterator[s
         own = names.function(kind)
         if own is not None and own not in names.caught:
             yield f"asks for the class _candidate.{own}"
-        elif last_name(kind) in NOT_PLAIN and names.asks(value):
+        elif last_name(kind) in NOT_PLAIN and names.gives(value):
             yield f"expects a {last_name(kind)}"
 
 
