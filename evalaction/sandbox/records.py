@@ -129,6 +129,9 @@ class Task:
         further = sorted(number for number in self.descriptors if number > 2)
         if further != list(range(3, 3 + len(further))) or any(number < 0 for number in self.descriptors):
             raise ValueError("descriptors from 3 on are numbered without a gap")
+        for name in self.files:
+            if not name or "\0" in name or any(part in {"", ".", ".."} for part in name.split("/")):
+                raise ValueError(f"a file of a task lies in its folder: {name!r}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

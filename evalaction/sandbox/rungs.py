@@ -63,11 +63,12 @@ WORDS: dict[How, str] = {
 
 
 def _tried(image: str | None) -> Iterator[How]:
-    if os.geteuid() == 0:
+    if os.geteuid() == 0:  # not user namespaces: processes of user 0 are never counted
         yield "root"
-    elif shutil.which("sudo"):
-        yield "sudo"
-    yield "user_namespaces"
+    else:
+        if shutil.which("sudo"):
+            yield "sudo"
+        yield "user_namespaces"
     yield "landlock"
     if image is not None:
         yield "docker"

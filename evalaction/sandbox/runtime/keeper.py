@@ -119,7 +119,7 @@ def _keep(ground: Ground, job: Job, slot: int, descriptors: list[int]) -> dict[s
         kernel.die_with_parent(signal.SIGTERM, ground.zygote)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     load = Load.read(descriptors[0])
-    folder = _folder(ground, slot)
+    folder = make_folder(ground, job.number, slot)
     try:
         for name, content in load.files.items():
             _write(folder, name, content, ground, slot)
@@ -144,16 +144,20 @@ def _own_namespaces(ground: Ground, job: Job) -> None:
     kernel.mount("box", TMP, "tmpfs", flags, f"size={job.disk_mb}m,nr_inodes={_INODES},mode=1777")
 
 
-def _folder(ground: Ground, slot: int) -> str | None:
+def make_folder(ground: Ground, number: int, slot: int) -> str | None:
+    """The folder of one process; None where nothing may be written."""
+    folder = folder_of(ground, number)
+    if folder is not None and not ground.config.namespaces:
+        os.mkdir(folder, 0o700)
+        if ground.first_uid is not None:
+            os.chown(folder, ground.first_uid + slot, ground.first_uid + slot)
+    return folder
+
+
+def folder_of(ground: Ground, number: int) -> str | None:
     if ground.config.namespaces:
         return TMP
-    if ground.config.folder is None:
-        return None
-    folder = f"{ground.config.folder}/{slot}"
-    os.mkdir(folder, 0o700)
-    if ground.first_uid is not None:
-        os.chown(folder, ground.first_uid + slot, ground.first_uid + slot)
-    return folder
+    return f"{ground.config.folder}/{number}" if ground.config.folder else None
 
 
 def _write(folder: str | None, name: str, content: bytes, ground: Ground, slot: int) -> None:

@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import select
+import shutil
 import signal
 import site
 import socket
@@ -179,7 +180,15 @@ class Zygote:
         said = os.read(one.report, _REPORT_BYTES)
         os.close(one.report)
         self._end_orphans()
+        if not said:
+            self._tidy(one.number)
         self._send(one.number, json.loads(said) if said else {"lost": "late" if one.late else "killed"})
+
+    def _tidy(self, number: int) -> None:
+        """What a keeper that was killed left of its process's folder."""
+        folder = keeper.folder_of(self.ground, number)
+        if folder is not None and not self.ground.config.namespaces:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _send(self, number: int, report: dict[str, Any]) -> None:
         self.control.send(json.dumps({"number": number, "report": report}).encode())
