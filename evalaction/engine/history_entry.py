@@ -32,12 +32,15 @@ class Scored:
     tally: Tally
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Taken:
-    """An entry with the table that lies beside it; None: the run has none, or it is over 24 MiB."""
+    """An entry, and what lies beside it."""
 
     entry: Entry
     table: bytes | None
+    """`rows.csv`; None: the run has none, or it is over 24 MiB."""
+    limits: tuple[str, ...]
+    """Of the card, whether this run could judge them or not."""
 
 
 def read_run(folder: Path, *, by_id: bool = False) -> Scored:
@@ -85,7 +88,7 @@ def take(folder: Path, *, run: str | None = None, key: str = "", report: Report 
         arms=tuple(_arm(arm, scored.tally.sides[arm.arm], complete=bool(told.arms)) for arm in manifest.arms),
         runner={_short(name): _short(value) for name, value in manifest.runner.items()},
     )
-    return Taken(entry, table)
+    return Taken(entry=entry, table=table, limits=tuple(limit_key(limit) for limit in scored.card.limits))
 
 
 def comparable(manifest: Manifest, card: Card) -> Comparable:

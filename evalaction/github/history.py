@@ -30,6 +30,8 @@ TRIES = 6
 """How often the branch may have moved on while we wrote."""
 BLOCK = 100
 """Of a series the newest 100 to 199 runs are read: what is left out goes a hundred at a time, so that drift has a fixed start."""
+INLINE = 256 << 10
+"""Bytes of a file that goes with its tree: a request less, of those that GitHub wants a second apart."""
 _WRITE = "write the history"
 _READ = "show the history"
 
@@ -137,13 +139,10 @@ def append(branch: Branch, files: Mapping[str, bytes], *, message: str) -> Ok[st
 
     A file that is there already with the same bytes is done; with others it is refused: nothing is ever changed.
     """
-    blobs: dict[str, str] = {}
-    for path, data in files.items():
-        content = {"content": base64.b64encode(data).decode(), "encoding": "base64"}
-        made = _made(branch, "blobs", content)
+    for data in (data for data in files.values() if len(data) > INLINE):
+        made = _made(branch, "blobs", {"content": base64.b64encode(data).decode(), "encoding": "base64"})
         if isinstance(made, Refused):
             return made
-        blobs[path] = made.data
     outcome: Ok[str] | Refused = _refused("the branch did not stand still")
     for attempt in range(TRIES):
         if attempt and not branch.api.pause(float(attempt)):
@@ -151,21 +150,21 @@ def append(branch: Branch, files: Mapping[str, bytes], *, message: str) -> Ok[st
         tip = look(branch)
         if isinstance(tip, Refused):
             return tip
-        outcome = _moved(branch, tip.data, blobs, message)
+        outcome = _moved(branch, tip.data, files, message)
         if isinstance(outcome, Ok) or not _again(outcome):
             break
     return outcome
 
 
-def _moved(branch: Branch, tip: Tip, blobs: Mapping[str, str], message: str) -> Ok[str] | Refused:
+def _moved(branch: Branch, tip: Tip, files: Mapping[str, bytes], message: str) -> Ok[str] | Refused:
     """The branch one commit further; or where it is, if all files are there already."""
     if tip.commit is not None:
-        there = _there(branch, tip, blobs)
+        there = _there(branch, tip, files)
         if isinstance(there, Refused):
             return there
         if there.data:
             return Ok(tip.commit)
-    commit = _committed(branch, tip, blobs, message)
+    commit = _committed(branch, tip, files, message)
     if isinstance(commit, Refused):
         return commit
     method: Method
@@ -178,20 +177,20 @@ def _moved(branch: Branch, tip: Tip, blobs: Mapping[str, str], message: str) -> 
     return answer if isinstance(answer, Refused) else commit
 
 
-def _committed(branch: Branch, tip: Tip, blobs: Mapping[str, str], message: str) -> Ok[str] | Refused:
-    files: dict[str, str] = dict(blobs)
+def _committed(branch: Branch, tip: Tip, files: Mapping[str, bytes], message: str) -> Ok[str] | Refused:
     if tip.commit is None:
-        content = {"content": base64.b64encode(marker_file()).decode(), "encoding": "base64"}
-        marker = _made(branch, "blobs", content)
-        if isinstance(marker, Refused):
-            return marker
-        files[MARKER] = marker.data
-    entries = [{"path": path, "mode": "100644", "type": "blob", "sha": sha} for path, sha in files.items()]
+        files = {**files, MARKER: marker_file()}
+    entries = [{"path": path, "mode": "100644", "type": "blob", **_content(data)} for path, data in files.items()]
     tree = _made(branch, "trees", {"tree": entries} | ({"base_tree": tip.tree} if tip.tree else {}))
     if isinstance(tree, Refused):
         return tree
     parents = [tip.commit] if tip.commit else []
     return _made(branch, "commits", {"message": message, "tree": tree.data, "parents": parents})
+
+
+def _content(data: bytes) -> dict[str, str]:
+    """A small file goes with its tree, a large one is a blob already. All of ours are UTF-8."""
+    return {"content": data.decode()} if len(data) <= INLINE else {"sha": _blob_sha(data)}
 
 
 def _made(branch: Branch, kind: str, body: Mapping[str, Any]) -> Ok[str] | Refused:
@@ -206,10 +205,10 @@ def _made(branch: Branch, kind: str, body: Mapping[str, Any]) -> Ok[str] | Refus
     return Ok(sha) if sha else _unreadable()
 
 
-def _there(branch: Branch, tip: Tip, blobs: Mapping[str, str]) -> Ok[bool] | Refused:
+def _there(branch: Branch, tip: Tip, files: Mapping[str, bytes]) -> Ok[bool] | Refused:
     """Whether all files are there. Refused where another file lies in the place of one."""
     found = 0
-    for path, sha in blobs.items():
+    for path, data in files.items():
         card, _, rest = path.partition("/")
         if card not in tip.cards:
             return Ok(False)
@@ -217,10 +216,10 @@ def _there(branch: Branch, tip: Tip, blobs: Mapping[str, str]) -> Ok[bool] | Ref
         if isinstance(listed, Refused):
             return listed
         held = listed.data.get(rest)
-        if held is not None and held.get("sha") != sha:
+        if held is not None and held.get("sha") != _blob_sha(data):
             return _refused("another run lies in its place, and a history is never changed")
         found += held is not None
-    return Ok(found == len(blobs))
+    return Ok(found == len(files))
 
 
 def _again(refused: Refused) -> bool:

@@ -113,6 +113,17 @@ def test_table_and_entry_are_there_byte_for_byte(hub: StandIn, branch: Branch) -
         assert entry is not None and entry[0] == "100644" and repository.blobs[entry[2]] == data
 
 
+def test_a_large_table_is_a_blob_of_its_own(hub: StandIn, branch: Branch) -> None:
+    one = night(1, ["pp"])
+    large = {**files(one), f"{place_of(one).folder}/{TABLE}": b"task,arm\r\n" + b"t0000,treatment\r\n" * 20_000}
+    assert isinstance(append(branch, large, message="Add a run"), Ok)
+    assert sum(request.path.endswith("/git/blobs") for request in hub.requests) == 1
+    repository = hub.hub.repository(REPO)
+    for path, data in large.items():
+        entry = repository.entry_at(repository.refs[REF], path)
+        assert entry is not None and repository.blobs[entry[2]] == data
+
+
 def test_the_same_run_twice_is_one_entry(hub: StandIn, branch: Branch) -> None:
     one = night(1, ["pp"])
     added(branch, one)
@@ -186,7 +197,8 @@ def test_a_write_that_nobody_confirmed_is_found_again(hub: StandIn, branch: Bran
 @pytest.mark.parametrize("kind", ["error", "reset", "error_after"])
 def test_an_object_that_was_not_confirmed_is_made_again(hub: StandIn, branch: Branch, kind: Any) -> None:
     hub.faults += [Fault(kind, method="POST", path=f"/git/{name}$") for name in ("blobs", "trees", "commits")]
-    assert isinstance(add(branch, night(1, ["pp"])), Ok)
+    large = {**files(night(1, ["pp"])), "x/rows.csv": b"," * 300_000}
+    assert isinstance(append(branch, large, message="Add a run"), Ok)
 
 
 def test_the_default_branch_is_left_alone(hub: StandIn) -> None:

@@ -107,8 +107,8 @@ def _warned(stage: Stage, outcome: object, done: str) -> None:
 def _ended(stage: Stage, night: Night, issue: Issue, state: State | None) -> str | None:
     """Why an issue is closed; None where it is not."""
     if state is None:
-        if issue.breakage == breakage_key(DRIFT):
-            return None  # without a history of this run nothing is known of drift
+        if issue.breakage in {breakage_key(name) for name in (DRIFT, *night.taken.limits)}:
+            return None  # without a history nothing is known of drift, and without rates nothing of limits
         return f"**This limit is no longer in the card.** {_where(stage, night)}"
     if state.broken is not False:
         return None
