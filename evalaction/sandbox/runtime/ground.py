@@ -121,10 +121,12 @@ def _wants_own_uid(config: Config) -> bool:
 
 
 def _open_to_all(path: str) -> bool:
-    while path != "/":
+    """Whether every user may read this and walk to it."""
+    if not os.stat(path).st_mode & 0o004:
+        return False
+    while (path := os.path.dirname(path)) != "/":
         if not os.stat(path).st_mode & 0o001:
             return False
-        path = os.path.dirname(path)
     return True
 
 
