@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.act import KEY, REPOSITORY, WORKFLOWS
+from support.act import KEY, REPOSITORY, WORKFLOWS, Ran
 from support.command import exam, gated, right
 from support.endpoint_server import answering
 from support.events import example
@@ -201,14 +201,35 @@ def test_a_merge_queue_gets_a_status_and_no_comment(site: Site) -> None:
     assert site.comments == []
 
 
-def test_nights_are_always_drawn(site: Site) -> None:
-    """A schedule's payload names no repository."""
-    site.start(card="eval/nightly.yaml")
-    for _ in range(2):
-        ran = site.run("nightly.yml", event="schedule", payload={"schedule": "17 3 * * *"}, at=site.base)
-        assert (ran.code, ran.outputs["outcome"], ran.outputs["reused"]) == (0, "pass", "false"), ran.log
-    assert len(site.server.requests) == 16
-    assert site.comments == []
+def test_three_nights_the_second_one_worse(site: Site) -> None:
+    """Always drawn; kept on a branch; an issue is opened, and closed by the night that holds. A schedule's payload names no
+    repository, and nothing is written beside the history."""
+    site.start(gated(3), exam(), card="eval/nightly.yaml")
+    repository = site.hub.hub.repository(REPOSITORY)
+    repository.commit_files({"README.md": b"x"}, branch="main")
+
+    def night() -> Ran:
+        return site.run("nightly.yml", event="schedule", payload={"schedule": "17 3 * * *"}, at=site.base)
+
+    first = night()
+    assert (first.code, first.outputs["outcome"], first.outputs["reused"]) == (0, "pass", "false"), first.log
+    assert "no baseline" in first.summary and not repository.issues
+    site.server.behaviour = answering(lambda received: "never")
+    second = night()
+    assert (second.jobs, second.outputs["outcome"]) == ({"nightly": "failure"}, "fail"), second.log
+    [issue] = repository.issues.values()
+    assert issue.state == "open" and issue.title.startswith("Nightly evaluation: limit min_stable_pass broken")
+    assert "```mermaid" in second.summary and "over 1 run 4 items got worse and 0 better" in second.summary
+    assert "| 2 |" in second.summary and "0/4 0" in second.summary
+    site.server.behaviour = answering(right)
+    third = night()
+    assert (third.code, issue.state, issue.state_reason) == (0, "closed", "completed"), third.log
+    branch = repository.commits[repository.refs["refs/heads/evalaction-history"]]
+    listed = repository.files(branch["tree"])
+    assert (
+        sorted(path.rpartition("/")[2] for path in listed) == ["entry.json"] * 3 + ["evalaction-history.json"] + ["rows.csv"] * 3
+    )
+    assert len(site.server.requests) == 36 and site.comments == [] and len(repository.refs) == 2
 
 
 def test_a_run_is_attested_in_a_job_of_its_own(site: Site) -> None:

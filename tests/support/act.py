@@ -167,7 +167,7 @@ class Machine:
             str(act()), event, "--json", "--directory", str(start.root), "--workflows", str(workflow),
             "--eventpath", str(place / "event.json"), "--actor", "octocat", "--no-cache-server", "--no-skip-checkout",
             "--action-cache-path", str(place / "cache"), "--action-offline-mode", "--use-new-action-cache",
-            "--local-repository", f"{OURS}={self.shipped}", "--secret", f"GITHUB_TOKEN={TOKEN}",
+            "--defaultbranch", "main", "--local-repository", f"{OURS}={self.shipped}", "--secret", f"GITHUB_TOKEN={TOKEN}",
         ]  # fmt: skip
         for image in ("ubuntu-24.04", "ubuntu-22.04"):
             command += ["--platform", f"{image}=-self-hosted"]
