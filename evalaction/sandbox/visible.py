@@ -61,7 +61,8 @@ def views(spec: Spec, interpreter: Interpreter, *, namespaces: bool) -> tuple[Vi
         shown += [View(source=path, inside=path) for path in _PROGRAMS]
     if spec.programs and namespaces:
         folder = Path(interpreter.executable).parent
-        shown += [View(source=interpreter.executable, inside=str(folder / name)) for name in ("python3", "python")]
+        if not folder.is_relative_to("/usr"):  # shown with everything in it, and nothing can be added to it
+            shown += [View(source=interpreter.executable, inside=str(folder / name)) for name in ("python3", "python")]
     for bind in spec.readable:
         inside = bind.inside if namespaces else str(bind.source)
         shown.append(View(source=str(bind.source), inside=inside, writable=bind.writable))

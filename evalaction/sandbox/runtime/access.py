@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 
 from evalaction.sandbox.runtime import landlock
@@ -38,7 +39,8 @@ def _without(path: str, hidden: tuple[str, ...]) -> Iterator[Grant]:
     if not any(folder.startswith(f"{above}/") for folder in hidden):
         yield Grant(path, landlock.READ)
         return
-    yield Grant(path, landlock.LIST)
+    if path in sys.path:  # imports list it; what is hidden below can be listed too, not read
+        yield Grant(path, landlock.LIST)
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(path)):
             yield from _without(f"{above}/{name}", hidden)
