@@ -12,7 +12,7 @@ from evalaction.endpoints import Request, build_request, missing_variables, open
 from evalaction.engine.isolation import rung_for
 from evalaction.engine.runner import check_runner
 from evalaction.engine.trial import Trial
-from evalaction.errors import NotRunError, Outcome, Settled, UsageError
+from evalaction.errors import NotRunError, Outcome, Settled, UnregisteredError, UsageError
 from evalaction.method.arms import Resolved, check_allowed, connection, digested, distinct, identity_of, resolve_arms
 from evalaction.method.canonical import digest
 from evalaction.method.card import Card, Endpoint
@@ -255,4 +255,10 @@ def settle(prepared: Prepared) -> None:
     if prepared.trial.new:
         raise Settled(prepared.trial.new, outcome=Outcome.REGISTERED)
     if prepared.same and prepared.card.elsewhere:
+        if prepared.trial.card_ignored:
+            raise UnregisteredError(
+                "The arms' files are those of base, and the card is not; the card of a fork counts for nothing here. Take its "
+                "change into a branch of this repository to have it judged.",
+                code="card_not_judged",
+            )
         raise Settled("Both arms send the same requests to the same endpoints, so nothing was drawn.", outcome=Outcome.UNCHANGED)

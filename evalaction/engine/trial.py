@@ -58,6 +58,8 @@ class Trial:
     base_missing: bool = False
     new: str | None = None
     """Why there is nothing to judge yet: a sentence."""
+    card_ignored: bool = False
+    """The judged commit's card differs from base's in more than words, and it is a stranger's: it counts for nothing."""
 
 
 def trial_of(judged: Frozen, against: Against | None) -> Trial:
@@ -90,7 +92,7 @@ def trial_of(judged: Frozen, against: Against | None) -> Trial:
     return _by_head(judged, against, base, path) if against.question == "head" else _by_base(judged, against, base, path)
 
 
-def fork_trial(base: Frozen, head: Frozen) -> Trial:
+def fork_trial(base: Frozen, head: Frozen, *, card_ignored: bool = False) -> Trial:
     """A stranger's files under base's card: the treatment is base's entry with the files of `head`, everything else is base."""
     treatment = _source(head, head.card.treatment)
     control = base.card.control
@@ -104,8 +106,16 @@ def fork_trial(base: Frozen, head: Frozen) -> Trial:
                 code="ref",
             )
         arms["control"] = _source(base, base.card.treatment)
-    by_base = _against_base(base.card)
-    return Trial(question=base, judged=head, arms=arms, base=base.commit, asked_by="base" if by_base else None)
+    by = "base" if _against_base(base.card) else None
+    return Trial(
+        question=base,
+        judged=head,
+        arms=arms,
+        base=base.commit,
+        base_path=base.card_path,
+        asked_by="base" if by else None,
+        card_ignored=card_ignored,
+    )
 
 
 def _by_base(judged: Frozen, against: Against, base: Commit, path: str) -> Trial:

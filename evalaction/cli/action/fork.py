@@ -11,12 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from evalaction import schemas
 from evalaction.errors import UnregisteredError, UsageError
 from evalaction.github import payload
 from evalaction.github.replies import Refused
+from evalaction.method.cards.parse import parse_card
+from evalaction.method.question_changes import same_question
 from evalaction.registration.causes import LFS
 from evalaction.registration.frozen import limit_of, named_files
 from evalaction.registration.git import REGULAR, SUBMODULE, SYMLINK
+from evalaction.registration.paths import CARD_BYTES
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
@@ -62,6 +66,19 @@ def with_head_files(stage: Stage, frozen: Frozen) -> Frozen:
     head = replace(frozen, files=files, commit=sha, parents=())
     head.texts()
     return head
+
+
+def changes_card(stage: Stage, frozen: Frozen) -> bool:
+    """Whether the head's card is another one than base's, or cannot be read. Words that judge nothing do not count."""
+    api, _, sha = _asked(stage)
+    path = frozen.card_path
+    try:
+        data = _blob(api, stage.context.repository, sha, path, limit=CARD_BYTES, trees={})
+        card = parse_card(data, file=path, schema=schemas.load("card"))
+    except UsageError:
+        return True
+    base = frozen.card
+    return (card.arms, card.control, card.endpoints) != (base.arms, base.control, base.endpoints) or not same_question(base, card)
 
 
 def files_by_api(api: Api, repository: str, sha: str) -> dict[str, Mapping[str, Any]]:

@@ -76,10 +76,10 @@ def _prepared(stage: Stage, path: str) -> Prepared:
 
 
 def _by_fork(stage: Stage) -> Callable[[Frozen], Trial]:
-    from evalaction.cli.action.fork import with_head_files
+    from evalaction.cli.action.fork import changes_card, with_head_files
     from evalaction.engine.trial import fork_trial
 
-    return lambda frozen: fork_trial(frozen, with_head_files(stage, frozen))
+    return lambda frozen: fork_trial(frozen, with_head_files(stage, frozen), card_ignored=changes_card(stage, frozen))
 
 
 def _refuse_link(asked: str, found: str) -> None:
@@ -131,9 +131,9 @@ def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     """What a reader must know of the question itself. Raises as `compare` does."""
     if stage.asked_number is not None:
         commit = (stage.asked_sha or "")[:12]
-        return (
-            (f"Judged by a maintainer: the arms' files of the head {commit} under the base's question; its code was not run.",),
-        )
+        text = f"Judged by a maintainer: the arms' files of the head {commit} under the base's question; its code was not run."
+        ignored = " The head changes the card too, and that is not judged here." if prepared.trial.card_ignored else ""
+        return ((text + ignored,),)
     return compare(stage, prepared)
 
 
@@ -161,8 +161,7 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     drawn, report = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
     refuse_interrupted(drawn, str(setting.folder))
     path = prepared.path
-    told = ((answer.sentence,), *said) if answer.sentence else said
-    judged = judged_of(report, path=path, folder=setting.folder, callouts=told)
+    judged = judged_of(report, path=path, folder=setting.folder, callouts=said, attempt=answer.sentence)
     sealed = drawn.ended in {"complete", "unreachable"}
     record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
     return replace(judged, record=record, said=said)
@@ -176,11 +175,14 @@ def _base(stage: Stage) -> str | None:
     return found.commit.oid if isinstance(found, Base) else None
 
 
-def judged_of(report: Report, *, path: str, folder: Path | None, callouts: tuple[Sentence, ...] = ()) -> Judged:
+def judged_of(
+    report: Report, *, path: str, folder: Path | None, callouts: tuple[Sentence, ...] = (), attempt: str | None = None
+) -> Judged:
+    """`callouts` stand before those of the report, which say first whose question was asked; what attempt it was comes last."""
     return Judged(
         path=path,
         outcome=report.verdict.outcome,
-        document=with_callouts(document(report), callouts),
+        document=with_callouts(document(report), callouts, [(attempt,)] if attempt else ()),
         outputs=outputs(report),
         report=report,
         folder=folder,

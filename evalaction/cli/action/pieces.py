@@ -15,13 +15,13 @@ _BEFORE_CALLOUTS = ("breaks", "todo")
 _MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "unreachable": "unreachable"}
 
 
-def with_callouts(document: Document, lines: Sequence[Text]) -> Document:
-    """The document with lines before the callouts that it has."""
-    if not lines:
+def with_callouts(document: Document, lines: Sequence[Text], after: Sequence[Text] = ()) -> Document:
+    """The document with lines before, and others after, the callouts that it has."""
+    if not lines and not after:
         return document
     found = [block.lines for section in document.sections if section.name == "callouts" for block in section.blocks
              if isinstance(block, Bullets)]  # fmt: skip
-    callouts = Section("callouts", (Bullets((*lines, *(line for some in found for line in some)), callout=True),))
+    callouts = Section("callouts", (Bullets((*lines, *(line for some in found for line in some), *after), callout=True),))
     others = [section for section in document.sections if section.name != "callouts"]
     first = [section for section in others if section.name in _BEFORE_CALLOUTS]
     rest = [section for section in others if section.name not in _BEFORE_CALLOUTS]

@@ -118,7 +118,6 @@ def _scored(stage: Stage, folder: Path) -> Report:
 
 def _answered(stage: Stage, received: Received, report: Report, thread: Thread, *, verified: bool) -> Judged:
     path = received.card
-    said: tuple[Sentence, ...] = ()
     record = None
     judged = judged_of(report, path=path, folder=received.folder)
     if report.verdict.outcome in _DRAWN and report.provenance.question_digest and report.counts.planned:
@@ -131,9 +130,8 @@ def _answered(stage: Stage, received: Received, report: Report, thread: Thread, 
         )
         if isinstance(answer, Reuse):
             return replace(reused(answer, path=path, name=report.name), folder=received.folder)
-        said = ((answer.sentence,),) if answer.sentence else ()
-        said += received.said if verified else ()
-        judged = judged_of(report, path=path, folder=received.folder, callouts=said)
+        said = received.said if verified else ()
+        judged = judged_of(report, path=path, folder=received.folder, callouts=said, attempt=answer.sentence)
         if verified:
             sealed = report.provenance.rows_sha256 is not None
             record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
