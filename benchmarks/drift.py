@@ -93,11 +93,14 @@ def entries(found: Sequence[Night], draws: int, arms: Sequence[ArmName]) -> Iter
             card="card.yaml", name="", run=f"{number:03}", started_at="2026-01-01T00:00:00Z", tool_version="",
             question_digest=digest(number), outcome=Outcome.PASS, comparable=same, items=len(night[0]) // draws,
             counts=Counts(planned=1, sent=1, written=1),
-            arms=tuple(
-                ArmEntry(arm=arm, endpoint="", model=None, requests_sha256=zero, seeded=False, strips=strips, latency=Latency(0, 0, 0))
-                for arm, strips in zip(arms, night, strict=False)
-            ),
+            arms=tuple(arm_entry(arm, strips) for arm, strips in zip(arms, night, strict=False)),
         )  # fmt: skip
+
+
+def arm_entry(arm: ArmName, strips: bytes) -> ArmEntry:
+    return ArmEntry(
+        arm=arm, endpoint="", model=None, requests_sha256="0" * 64, seeded=False, strips=strips, latency=Latency(0, 0, 0)
+    )
 
 
 def own_draws(found: Sequence[Night], draws: int) -> Iterator[bool]:

@@ -85,13 +85,18 @@ def _places(root: Path) -> Iterator[Place]:
                 yield place
 
 
+def _is_work(path: Path) -> bool:
+    """Anything but a marker that another run is just writing."""
+    return not path.name.endswith(".part")
+
+
 def _own(root: Path, *, make: bool) -> None:
     """Raises UsageError unless the root holds our marker, which an empty or new folder is given where `make` is set."""
     marker = root / MARKER
     try:
         if marker.is_file() and marker.stat().st_size < 1_000 and is_marker(marker.read_bytes()):
             return
-        if make and (not root.exists() or (root.is_dir() and not any(root.iterdir()))):
+        if make and (not root.exists() or (root.is_dir() and not any(map(_is_work, root.iterdir())))):
             create(root)
             write_whole(marker, marker_file())
             return

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from support.action import NAME, Demo, Step, demo_at
-from support.command import KEY, gated, right
+from support.command import KEY, exam, gated, right
 from support.endpoint_server import answering, response
 from support.github_api import Fault
 from support.github_state import Issue, Repository
 
 from evalaction.method.series.entry_json import read_entry
 from evalaction.method.series.places import read_place
+from evalaction.registration.lock import lock
 
 SCHEDULE = {"schedule": "17 3 * * *"}
 BRANCH = "evalaction-history"
@@ -37,7 +38,7 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
         yield one
 
 
-def night(demo: Demo, *, event: str = "schedule", payload: Any = None, **more: str | None) -> Step:
+def night(demo: Demo, *, event: str = "schedule", payload: Any = None, **more: Any) -> Step:
     return demo.step(event, SCHEDULE if payload is None else payload, {**NIGHT, **more})
 
 
@@ -65,7 +66,7 @@ def test_an_issue_is_opened_kept_up_to_date_and_closed(demo: Demo) -> None:
     opened = night(demo)
     assert opened.code == 1, opened.log
     [issue] = issues(demo)
-    assert issue.title.startswith("Nightly evaluation: limit min_stable_pass broken (card ")
+    assert issue.title.startswith("Nightly evaluation: limit min_stable_pass is broken (card ")
     assert "min&#95;stable&#95;pass of treatment is breached: 2/4 items" in issue.body
     body = issue.body
     demo.model.behaviour = lambda _: response({"error": "down"}, status=503)
@@ -94,6 +95,39 @@ def test_every_breached_limit_has_its_own_issue_and_one_that_left_the_card_is_cl
     old, new = issues(demo)
     assert old.state == "closed" and "no longer in the card" in old.body
     assert new.state == "open" and "min_check" in new.title
+
+
+def test_the_drift_alarm_opens_an_issue_although_every_limit_holds(tmp_path: Path) -> None:
+    """A new series closes it: what was compared with is gone."""
+    card = gated(3, {"limits": {"min_reach": 0.9}})
+    with demo_at(tmp_path, card) as demo:
+        demo.repo.write(exam(10))
+        lock(demo.root / "card.yaml")
+        demo.repo.commit()
+        demo.github.hub.repository(NAME).commit_files({"card.yaml": b"x"}, branch="main")
+        assert night(demo).code == 0
+        demo.model.behaviour = answering(lambda received: "never")
+        step = night(demo)
+        assert step.code == 0 and any("Drift alarm" in line for line in step.annotations()), step.log
+        assert "Drift alarm: over 1 run 10 items got worse and 0 better" in step.summary
+        [issue] = issues(demo)
+        assert issue.state == "open" and issue.title.startswith("Nightly evaluation: drift alarm (card ")
+        path = demo.root / "card.yaml"
+        path.write_bytes(path.read_bytes().replace(b"10000", b"9000"))
+        demo.repo.commit()
+        step = night(demo)
+        assert step.code == 0 and issue.state == "closed", step.log
+        assert "A new series: draws.timeout" in issue.body and "A new series" in step.summary
+
+
+def test_a_job_that_reports_keeps_the_history_of_a_run_that_it_can_vouch_for(demo: Demo) -> None:
+    """The three-job form: the job that draws has no token that writes."""
+    drawn = night(demo, EVALACTION_GITHUB_TOKEN="", EVALACTION_HISTORY=None, EVALACTION_ISSUE_ON_BREAKAGE=None)
+    given = {"EVALACTION_MODE": "report", "EVALACTION_RUN_DIR": str(drawn.run_dir), "EVAL_KEY": None}
+    unsure = night(demo, **given)
+    assert unsure.code == 0 and entries(demo) == [] and "this run adds nothing" in unsure.log, unsure.log
+    sure = night(demo, **given, EVALACTION_ROWS_DIGEST=drawn.outputs["rows-digest"])
+    assert sure.code == 0 and entries(demo) == ["pass"], sure.log
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def states_of(night: Night) -> Iterator[State]:
         speaks = result.state != "undecided" and (valid or about_reach)
         yield State(
             name=limit_key(result.limit),
-            word=f"limit {name}" if name in LIMIT_NAMES else "a limit",
+            word=f"limit {name} is broken" if name in LIMIT_NAMES else "a limit is broken",
             broken=result.state == "breached" if speaks else None,
             sentence=result.sentence,
         )
@@ -126,7 +126,7 @@ def _breakage(stage: Stage, night: Night, key: str, state: State) -> Breakage:
         parts.append(trend_markdown(night.trend, rows=_ROWS))
     parts.append("<sub>Each run brings this issue up to date. It is closed by the run in which this holds again.</sub>")
     return Breakage(
-        key=key, title=f"Nightly evaluation: {state.word} broken (card {card}, {key[:6]})", body="\n\n".join(parts) + "\n"
+        key=key, title=f"Nightly evaluation: {state.word} (card {card}, {key[:6]})", body="\n\n".join(parts) + "\n"
     )
 
 
