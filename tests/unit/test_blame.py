@@ -117,7 +117,7 @@ def test_what_the_check_says_is_bounded_and_cannot_pass_for_another_word() -> No
     long = split(ending(), ending(1), Said("fail", "assert: " + "x\n" * 500))
     assert long.reason is not None and len(long.reason) == 240 and "\n" not in long.reason
     assert split(ending(), ending(1), Said("fail", "checker:crash: no")).reason == "rejected: checker:crash: no"
-    assert split(ending(), ending(1), Said("fail", "")).reason == "rejected: "
+    assert split(ending(), ending(1), Said("fail", "")).reason == "rejected"
     assert split(ending(), ending(2), Said("error", "odd")).reason == "checker:protocol: odd"
 
 

@@ -64,7 +64,7 @@ def alone(ending: Ending, said: Said | None, limits: CheckLimits) -> Checked:
     if ending.stdout:
         return Checked(None, "checker:output: the checker prints; it returns its answer")
     if said.word == "fail":  # the reason is the checker's own text, and may quote the output
-        return Checked(False, one_line(f"rejected: {said.reason}"))
+        return Checked(False, one_line(_rejected(said.reason)))
     return _as_said(said, ending)
 
 
@@ -108,12 +108,16 @@ def over(limit: LimitName, limits: CheckLimits) -> str:
 _WORDS: dict[LimitName, str] = {"cpu": "cpu", "wall": "timeout", "memory": "memory", "output": "output"}
 
 
+def _rejected(reason: str) -> str:
+    return f"rejected: {reason}" if reason else "rejected"
+
+
 def _as_said(said: Said, ending: Ending) -> Checked:
     reason = one_line(said.reason)
     if said.word == "error":
         return Checked(None, reason if reason.startswith("checker:") else f"checker:protocol: {reason}")
     if said.word == "fail":
-        return Checked(False, reason if reason and not reason.startswith("checker:") else f"rejected: {reason}")
+        return Checked(False, reason if reason and not reason.startswith("checker:") else _rejected(reason))
     if ending.exit != 0:
         return Checked(None, f"checker:crash: it said pass and ended with {_end(ending)}")
     return Checked(True)

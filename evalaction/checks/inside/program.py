@@ -65,7 +65,7 @@ def of_check(error: BaseException | None, *, answered: bool) -> Outcome:
         return ("pass", "") if code is None or (isinstance(code, int) and code == 0) else ("fail", f"exit: {_shown(code)}")
     if isinstance(error, AssertionError):
         return "fail", f"assert: {_shown(error) or _line(error)}"
-    what = f"{_named(error)}{_where(error)}"
+    what = f"{named(error)}{_where(error)}"
     if isinstance(error, MemoryError) or not answered or (isinstance(error, _BUGS) and _beside(_innermost(error)[0])):
         return "error", f"checker:crash: {what}"
     return "fail", f"raised: {what}"
@@ -77,7 +77,7 @@ def raised(error: BaseException) -> Outcome:
         return "fail", "candidate:memory: MemoryError"
     if isinstance(error, SystemExit):
         return "fail", f"candidate:exit: {_shown(error.code)}"
-    return "fail", f"candidate:raise: {_named(error)}"
+    return "fail", f"candidate:raise: {named(error)}"
 
 
 def frames(error: BaseException) -> list[tuple[str, int]]:
@@ -108,7 +108,8 @@ def _where(error: BaseException) -> str:
     return f" ({file.rsplit('/', 1)[-1]}, line {line})" if file else ""
 
 
-def _named(error: BaseException) -> str:
+def named(error: BaseException) -> str:
+    """The class of an exception and what it says, if it says anything."""
     text = _shown(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from evalaction.checks.inside.job import read_texts
+from evalaction.checks.inside.program import named
 from evalaction.checks.inside.verdict import Verdict
 
 JOB, VERDICT = 3, 4
@@ -23,7 +24,7 @@ def main(_argument: bytes) -> int:
     try:
         answer = _checker(source, file)(json.loads(parsed) if form == "json" else parsed, json.loads(fixture))
     except BaseException as error:  # noqa: BLE001 - SystemExit too: a checker returns
-        verdict.end("error", f"checker:crash: {type(error).__name__}: {error}")
+        verdict.end("error", f"checker:crash: {named(error)}")
     if not isinstance(answer, tuple) or len(answer) != 2 or type(answer[0]) is not bool or not isinstance(answer[1], str):
         verdict.end("error", f"checker:protocol: it returned {_named(answer)}, not (bool, text)")
     verdict.end("pass" if answer[0] else "fail", answer[1])
