@@ -123,7 +123,7 @@ def test_the_drift_alarm_opens_an_issue_although_every_limit_holds(tmp_path: Pat
 def test_a_job_that_reports_keeps_the_history_of_a_run_that_it_can_vouch_for(demo: Demo) -> None:
     """The three-job form: the job that draws has no token that writes."""
     drawn = night(demo, EVALACTION_GITHUB_TOKEN="", EVALACTION_HISTORY=None, EVALACTION_ISSUE_ON_BREAKAGE=None)
-    given = {"EVALACTION_MODE": "report", "EVALACTION_RUN_DIR": str(drawn.run_dir), "EVAL_KEY": None}
+    given: dict[str, Any] = {"EVALACTION_MODE": "report", "EVALACTION_RUN_DIR": str(drawn.run_dir), "EVAL_KEY": None}
     unsure = night(demo, **given)
     assert unsure.code == 0 and entries(demo) == [] and "this run adds nothing" in unsure.log, unsure.log
     sure = night(demo, **given, EVALACTION_ROWS_DIGEST=drawn.outputs["rows-digest"])

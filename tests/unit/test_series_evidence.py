@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalaction.method.numbers import Bounded, Rate
-from evalaction.method.series.evidence import ALARM, mcnemar, mid_p, one_sided, pass_hat_k, two_sided
+from evalaction.method.series.evidence import ALARM, Running, mcnemar, mid_p, one_sided, pass_hat_k, two_sided
 from evalaction.method.series.intervals import Interval, of_draws, of_items, wilson
 from evalaction.method.series.latency import Latency, latency
 
@@ -103,6 +103,24 @@ def test_evidence_is_a_fair_game(worse: int, better: int) -> None:
     """One more fair coin leaves the mean where it is: that is what allows looking every night."""
     for value in (one_sided, two_sided):
         assert (value(worse + 1, better) + value(worse, better + 1)) / 2 == value(worse, better)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
+def test_what_is_added_night_by_night_is_what_is_counted_at_once(nights: list[tuple[int, int]]) -> None:
+    found = Running()
+    for worse, better in nights:
+        found.add(worse, better)
+    assert found.value == one_sided(sum(worse for worse, _ in nights), sum(better for _, better in nights))
+
+
+@pytest.mark.parametrize(
+    ("worse", "better"), [(1000, 1000), (1090, 1000), (1150, 1000), (1158, 1000), (1159, 1000), (1160, 1000), (3000, 10)]
+)
+def test_beyond_500_items_it_is_rounded_down_and_never_across_the_alarm(worse: int, better: int) -> None:
+    found, exact = Running(), one_sided(worse, better)
+    found.add(worse, better)
+    assert 0 <= exact - found.value < Fraction(1, 2**32)
+    assert (found.value >= ALARM) == (exact >= ALARM)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from evalaction.method.counting.tally import OFF_CONTRACT, PASS, WRONG
 from evalaction.method.series.entry import Entry
-from evalaction.method.series.evidence import ALARM, one_sided
+from evalaction.method.series.evidence import ALARM, Running
 
 _FAILS = (WRONG, OFF_CONTRACT)
 
@@ -80,7 +80,7 @@ def drift(entries: Sequence[Entry]) -> Drift:
     paired = any(entry.arm("control") for entry in entries)
     if any(arm.seeded for entry in entries for arm in entry.arms):
         return Drift(steps=(None,) * len(entries), paired=paired, seeded=True)
-    worse = better = 0
+    so_far = Running()
     steps: list[Step | None] = []
     unused: deque[tuple[int, int]] = deque()
     for place, entry in enumerate(entries):
@@ -88,9 +88,9 @@ def drift(entries: Sequence[Entry]) -> Drift:
         if found is None:
             steps.append(None)
             continue
-        more_worse, more_better, against = found
-        worse, better = worse + more_worse, better + more_better
-        steps.append(Step(worse=more_worse, better=more_better, evidence=one_sided(worse, better), against=against))
+        worse, better, against = found
+        so_far.add(worse, better)
+        steps.append(Step(worse=worse, better=better, evidence=so_far.value, against=against))
     return Drift(steps=tuple(steps), paired=paired)
 
 

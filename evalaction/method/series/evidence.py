@@ -13,6 +13,7 @@ from math import comb
 ALPHA = Fraction(1, 20)
 ALARM = 1 / ALPHA
 """The alarm is raised at this evidence or more."""
+EXACT = 500
 
 
 def two_sided(worse: int, better: int) -> Fraction:
@@ -29,6 +30,40 @@ def one_sided(worse: int, better: int) -> Fraction:
         term = term * (changed + 1 - number) // (number + 1)
         total += term
     return Fraction(total, (changed + 1) * comb(changed, worse))
+
+
+class Running:
+    """`one_sided`, item by item: what a long series of a large exam comes to, without counting it from the start every night."""
+
+    def __init__(self) -> None:
+        self.worse = 0
+        self.better = 0
+        self._below = 1
+        """Σ C(m + 1, k) for k up to W."""
+        self._ways = 1
+        """C(m, W)"""
+
+    def add(self, worse: int, better: int) -> None:
+        for _ in range(worse):
+            self._ways = self._ways * (self.changed + 1) // (self.worse + 1)
+            self._below = 2 * self._below + self._ways
+            self.worse += 1
+        for _ in range(better):
+            self._ways = self._ways * (self.changed + 1) // (self.better + 1)
+            self._below = 2 * self._below - self._ways
+            self.better += 1
+
+    @property
+    def changed(self) -> int:
+        return self.worse + self.better
+
+    @property
+    def value(self) -> Fraction:
+        """Exact; beyond 500 changed items rounded down to a multiple of 2⁻³², as which the alarm itself is not rounded."""
+        whole = (self.changed + 1) * self._ways
+        if self.changed <= EXACT:
+            return Fraction(self._below, whole)
+        return Fraction((self._below << 32) // whole, 1 << 32)
 
 
 def mcnemar(lost: int, gained: int) -> Fraction:

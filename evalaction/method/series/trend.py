@@ -120,13 +120,16 @@ def _points(entries: Sequence[Entry], found: Drift, *, first_number: int) -> Ite
 def _changes(before: Entry, now: Entry) -> Iterator[Sentence]:
     for arm in now.arms:
         was = before.arm(arm.arm)
-        if was is None or was.requests_sha256 == arm.requests_sha256:
-            continue
+        assert was is not None  # runs of one series have the same arms
         whose = "" if arm.arm == "treatment" else f"{arm.arm}: "
+        if was.endpoint != arm.endpoint:
+            yield (f"{whose}endpoint ", Quoted(was.endpoint), " → ", Quoted(arm.endpoint))
         if was.model != arm.model:
             yield (f"{whose}model ", Quoted(was.model or "none"), " → ", Quoted(arm.model or "none"))
-        else:
+        elif was.requests_sha256 != arm.requests_sha256:
             yield (f"{whose}what is asked changed",)
+    if before.tool_version != now.tool_version:
+        yield ("evalaction ", Quoted(before.tool_version), " → ", Quoted(now.tool_version))
     machine = [(before.runner.get(name), now.runner.get(name)) for name in _MACHINE]
     if any(was != here for was, here in machine):
         names = ("image", "image", "architecture", "Python")
