@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,25 +62,26 @@ def _run(state: Path, words: list[str]) -> int:
     if (state / "images").read_text().strip() != image:
         sys.stderr.write(f"docker: Error response from daemon: No such image: {image}.\n")
         return 125
-    file = state / options["--name"][0]
+    over, alive = os.pipe()
     if os.fork() == 0:
         os.setsid()
-        _daemon(file, options, arguments)
-    while not file.exists():
-        time.sleep(0.01)
-    while file.exists():
-        time.sleep(0.02)
+        os.close(over)
+        _daemon(state / options["--name"][0], options, arguments, alive)
+    os.close(alive)
+    os.read(over, 1)  # until the daemon's end closes
     return 0
 
 
-def _daemon(file: Path, options: dict[str, list[str]], arguments: list[str]) -> NoReturn:
+def _daemon(file: Path, options: dict[str, list[str]], arguments: list[str], alive: int) -> NoReturn:
     kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS)
+    wait, go = os.pipe()
     first = os.fork()
     if first == 0:
+        os.close(alive)
+        os.read(wait, 1)
         _container(options, arguments)
-    written = file.with_suffix(".new")
-    written.write_text(str(first))
-    written.rename(file)
+    file.write_text(str(first))
+    os.write(go, b"1")
     os.waitpid(first, 0)
     file.unlink(missing_ok=True)
     os._exit(0)
