@@ -77,13 +77,13 @@ def test_fail_on_holds_only_the_four(text: str) -> None:
         read(fail_on=text)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("shard", "1/2"), ("question", "head"),
-        ("changed-only", "True"), ("allow-unsafe-execution", "true"),
-    ],
-)  # fmt: skip
+def test_whose_question_and_which_cards_stand_in_the_footer() -> None:
+    found = read(question="head", changed_only="True")
+    assert found.question == "head" and found.changed_only
+    assert found.non_default() == {"question": "head", "changed-only": "true"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("shard", "1/2")])
 def test_inputs_of_a_later_version_are_refused_not_ignored(name: str, value: str) -> None:
     with pytest.raises(UsageError, match=f"The input {name} is not in this version"):
         read_settings({variable(name): value})
