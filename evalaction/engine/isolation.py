@@ -25,5 +25,6 @@ def isolation_of(prepared: Prepared, rung: Rung | None) -> dict[str, str]:
     if rung is None:
         return {}
     kinds = {item.check.kind for item in prepared.exam.items}
-    checks = prepared.card.checks.isolation if "code" in kinds else "python" if "python" in kinds else "none"
-    return {name: str(value).lower() for name, value in rung.details.items()} | {"checks": checks}
+    checks = prepared.card.checks.isolation if "code" in kinds else "python" if "python" in kinds else None
+    details = {name: str(value).lower() for name, value in rung.details.items()}
+    return details | ({"checks": checks} if checks else {})
