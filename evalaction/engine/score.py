@@ -190,9 +190,11 @@ def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | Non
 
 def _isolated(isolation: Mapping[str, str]) -> dict[str, str]:
     """What the footer says beside the machine."""
-    name, how, checks = (isolation.get(key, "?") for key in ("name", "how", "checks"))
-    forgeable = ", forgeable" if checks == "in_process" else ""
-    return {"isolation": f"{name} ({how}), {checks}{forgeable}"} if isolation else {}
+    if not isolation:
+        return {}
+    checks = isolation.get("checks")
+    said = f", {checks}{', forgeable' if checks == 'in_process' else ''}" if checks else ""
+    return {"isolation": f"{isolation.get('name', '?')} ({isolation.get('how', '?')}){said}"}
 
 
 def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
