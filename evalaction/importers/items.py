@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from evalaction.checks.kinds import BadCheck, prepare
 from evalaction.errors import SourceError
@@ -24,6 +25,25 @@ def tried(fields: Mapping[str, Json]) -> dict[str, Json]:
     except (BadCheck, UnicodeEncodeError) as error:
         raise NotCarried(str(error)) from None
     return dict(fields)
+
+
+def sound(items: Sequence[Mapping[str, Json]]) -> list[str | None]:
+    """For each item why its schema cannot be used, or None. Tried in a worker, which a hostile one cannot outlive."""
+    from evalaction.checks.validate import validate_items
+
+    read = [item_of(raw, index) for index, raw in enumerate(read_jsonl(jsonl(items), file=TASKS))]
+    with_schema = [item for item in read if item.schema is not None]
+    if not with_schema or _refused(lambda: validate_items(with_schema)) is None:
+        return [None] * len(read)
+    return [None if one.schema is None else _refused(partial(validate_items, [one])) for one in read]
+
+
+def _refused(attempt: Callable[[], object]) -> str | None:
+    try:
+        attempt()
+    except SourceError as error:
+        return error.sentence.partition(": ")[2] or error.sentence
+    return None
 
 
 def jsonl(items: Iterable[Mapping[str, Json]]) -> bytes:

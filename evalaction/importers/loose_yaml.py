@@ -19,8 +19,9 @@ from evalaction.method.reading.text import decode, short
 from evalaction.method.reading.yaml_core import resolve
 
 MAX_BYTES = 8 * 1024 * 1024
-MAX_VALUES = 200_000
+MAX_VALUES = 100_000
 """Values of a document after its aliases are followed."""
+_HALF = re.compile("[\ud800-\udfff]")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?")
 
 
@@ -96,12 +97,22 @@ class _Composer:
         return node
 
     def scalar(self, event: yaml.ScalarEvent) -> _Node:
-        value: Scalar
+        text = self.whole(event)
         try:
-            value = resolve(event.value) if event.style is None else event.value
+            value: Scalar = resolve(text) if event.style is None else text
         except ValueError as error:
             raise self.fail(str(error), event) from None
-        return _Node(value, self.spot(event, raw=event.value, quoted=event.style is not None), [])
+        return _Node(value, self.spot(event, raw=text, quoted=event.style is not None), [])
+
+    def whole(self, event: yaml.ScalarEvent) -> str:
+        """The text of a scalar; two escapes may stand for one character, as in JSON, but half of one is refused."""
+        text = str(event.value)
+        if text.isascii() or not _HALF.search(text):
+            return text
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise self.fail("a text holds half of a character, which cannot be written as UTF-8", event) from None
 
     def collection(self, event: yaml.Event, depth: int) -> _Node:
         parts: list[_Part] = []
@@ -133,7 +144,7 @@ class _Composer:
                 return event_value
         if not isinstance(event, yaml.ScalarEvent):
             raise self.fail("a key must be text, not a mapping or a list", event)
-        return str(event.value)
+        return self.whole(event)
 
     def unfold(self, node: _Node, path: Path, spots: dict[Path, Spot], key: tuple[int, int] | None = None) -> Json:
         """The value with its aliases followed; a file of a few lines can stand for billions of values, hence the bound."""

@@ -31,7 +31,8 @@ class Place:
 
     @property
     def line(self) -> int:
-        return self.document.place(self.path)[0]
+        """Of its key, where it has one."""
+        return self.document.key_place(self.path)[0]
 
     @property
     def file(self) -> str:

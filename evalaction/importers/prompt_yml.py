@@ -56,7 +56,7 @@ def convert(data: bytes, *, file: str) -> Imported:
     tests = tests if isinstance(tests, list) else []
     if not tests:
         raise UsageError(
-            f"{short(file)} holds no testData, so there is no exam in it. A card of yours can name it as the `template` of an arm."
+            f"{short(file)} holds no testData, so there is no exam in it; an arm of a card can name it as its `template`."
         )
     names = _places(root["messages"], file)
     evaluators, left_out = _evaluators(root.get("evaluators"), place.at("evaluators"), ledger)

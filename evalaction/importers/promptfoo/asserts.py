@@ -47,6 +47,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "is told by the contract here: a reply that was cut or refused has its own reason": ("finish-reason", "is-refusal"),
 }  # fmt: skip
 REFUSED = {name: why for why, names in _REASONS.items() for name in names}
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+"""What promptfoo's validator reads a schema as that does not say."""
 _NEUTRAL = {"type", "value", "metric", "weight", "provider", "rubricPrompt", "threshold", "description"}
 """What an assert may say besides without another verdict; the last but one matters to scores alone."""
 
@@ -71,7 +73,17 @@ class Needs:
             check = {"check": {"kind": "json", "value": self.equal[0]}}
         if not self.schemas:
             return check | ({"extract": "json"} if self.json and not self.equal else {})
-        return check | {"schema": self.schemas[0] if len(self.schemas) == 1 else {"allOf": self.schemas}}
+        return check | {"schema": self.schemas[0] if len(self.schemas) == 1 else _all_of(self.schemas)}
+
+
+def _all_of(schemas: Sequence[Json]) -> Json:
+    """One schema of several of the same draft, which is named once."""
+    parts = [{key: part for key, part in one.items() if key != "$schema"} if isinstance(one, Mapping) else one for one in schemas]
+    return {"$schema": next(filter(None, map(_draft, schemas)), _DRAFT), "allOf": parts}
+
+
+def _draft(schema: Json) -> Json:
+    return schema.get("$schema") if isinstance(schema, Mapping) else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,7 +204,10 @@ def _is_json(needs: Needs, value: Json, context: Context, negated: bool) -> None
     if negated:
         raise NotCarried("asks for what is not JSON, which no contract here does")
     if value not in (None, ""):
-        needs.schemas.append(_schema(value, context))
+        schema = _schema(value, context)
+        if len({_draft(one) for one in [*needs.schemas, schema]} - {None}) > 1:
+            raise NotCarried("has a schema of another draft than the one before it")
+        needs.schemas.append(schema)
     needs.json = True
 
 
@@ -210,7 +225,7 @@ def _schema(value: Json, context: Context) -> Json:
     if not isinstance(value, Mapping):
         raise NotCarried("has a schema that is no mapping")
     _refuse_formats(value)
-    return value if "$schema" in value else {"$schema": "http://json-schema.org/draft-07/schema#", **value}
+    return value if "$schema" in value else {"$schema": _DRAFT, **value}
 
 
 def _refuse_formats(value: Json) -> None:

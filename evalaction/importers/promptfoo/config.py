@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from evalaction.errors import SourceError, UsageError
 from evalaction.importers.card_text import PUBLIC, card_text
 from evalaction.importers.imported import Imported, Ledger, NotCarried, refuse_empty, unique_ids
-from evalaction.importers.items import jsonl
+from evalaction.importers.items import jsonl, sound
 from evalaction.importers.loose_yaml import read_loose
 from evalaction.importers.places import Place, Read, read_named
-from evalaction.importers.promptfoo.items import item_fields
+from evalaction.importers.promptfoo.items import Lost, item_fields
 from evalaction.importers.promptfoo.prompts import Prompt, read_prompts
 from evalaction.importers.promptfoo.providers import Provider, read_providers
 from evalaction.importers.promptfoo.tests import Case, Test, cases, read_tests
@@ -95,14 +95,22 @@ def _items(
     names = frozenset[str]().union(*(prompt.names for prompt in prompts))
     templates = root.get("assertionTemplates")
     ids = unique_ids([case.name for case in listed], "test")
-    items: list[dict[str, Json]] = []
+    templates = templates if isinstance(templates, Mapping) else {}
+    built: list[tuple[Case, dict[str, Json], list[Lost]]] = []
     for item_id, case in zip(ids, listed, strict=True):
         try:
-            items.append(
-                item_fields(item_id, case, names, read, ledger, templates=templates if isinstance(templates, Mapping) else {})
-            )
+            built.append((case, *item_fields(item_id, case, names, read, ledger, templates=templates)))
         except NotCarried as lost:
             ledger.item(case.place.line, case.name, lost.why, file=case.place.file)
+    items: list[dict[str, Json]] = []
+    for (case, item, parts), why in zip(built, sound([item for _, item, _ in built]), strict=True):
+        if why:
+            ledger.item(case.place.line, case.name, why, file=case.place.file)
+            continue
+        items.append(item)
+        for part in parts:
+            ledger.part(part.place.line, f"{short(case.name, 40)}: {part.what}", part.why, file=part.place.file)
+        ledger.partial += any(part.judges for part in parts)
     if any("expected" in item or "regex" in str(item.get("check")) for item in items):
         ledger.note(STRIPPED)
     if any("schema" in item or item.get("extract") == "json" for item in items):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from evalaction.importers.imported import Ledger, NotCarried
 from evalaction.importers.items import tried
@@ -27,22 +28,29 @@ _WHY_FIELDS = {
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A part of a carried test that is left out."""
+
+    place: Place
+    what: str
+    why: str
+    judges: bool = False
+    """It judged the reply."""
+
+
 def item_fields(
     item_id: str, case: Case, names: frozenset[str], read: Read, ledger: Ledger, *, templates: Mapping[str, Json]
-) -> dict[str, Json]:
-    """The item. Raises NotCarried; asserts that are left out go to the ledger."""
+) -> tuple[dict[str, Json], list[Lost]]:
+    """The item, and those of its asserts and vars that are left out. Raises NotCarried."""
     _refuse_settings(case)
-    variables = _variables(case, names, read, ledger)
+    variables, unread = _variables(case, names, read, ledger)
     needs, lost = _needs(case, Context(variables=variables, read=read), templates)
     if not needs.anything:
         raise NotCarried(_nothing(lost))
     fields: dict[str, Json] = {"id": item_id, "vars": variables or {"test": item_id}, **needs.fields()}
     tags = list(_tags(case))
-    item = tried(fields | ({"tags": tags} if tags else {}))
-    for place, what, why in lost:
-        ledger.part(place.line, f"{short(case.name, 40)}: {what}", why, file=place.file)
-    ledger.partial += bool(lost)
-    return item
+    return tried(fields | ({"tags": tags} if tags else {})), [*lost, *unread]
 
 
 def _refuse_settings(case: Case) -> None:
@@ -57,8 +65,9 @@ def _refuse_settings(case: Case) -> None:
             raise NotCarried(f"`options.{short(name)}` changes what is sent or what is compared")
 
 
-def _variables(case: Case, names: frozenset[str], read: Read, ledger: Ledger) -> dict[str, str]:
+def _variables(case: Case, names: frozenset[str], read: Read, ledger: Ledger) -> tuple[dict[str, str], list[Lost]]:
     found: dict[str, str] = {}
+    unread: list[Lost] = []
     for name, value in case.variables.items():
         place = case.place.at("vars", name)
         try:
@@ -68,11 +77,11 @@ def _variables(case: Case, names: frozenset[str], read: Read, ledger: Ledger) ->
         except NotCarried as lost:
             if name in names:
                 raise NotCarried(f"its var `{short(name)}`: {lost.why}") from None
-            ledger.part(place.line, f"{short(case.name, 40)}: var `{short(name)}`", lost.why, file=place.file)
+            unread.append(Lost(place, f"var `{short(name)}`", lost.why))
     missing = sorted(names - found.keys())
     if missing:
         ledger.note(f"`{missing[0]}` is no var of some tests and is sent empty there, as promptfoo does")
-    return found | dict.fromkeys(missing, "")
+    return found | dict.fromkeys(missing, ""), unread
 
 
 def _variable(value: Json, place: Place, read: Read) -> str:
@@ -82,27 +91,25 @@ def _variable(value: Json, place: Place, read: Read) -> str:
     return text
 
 
-def _needs(case: Case, context: Context, templates: Mapping[str, Json]) -> tuple[Needs, list[tuple[Place, str, str]]]:
-    """What is carried of the asserts, and (place, what, why) of those that are not."""
+def _needs(case: Case, context: Context, templates: Mapping[str, Json]) -> tuple[Needs, list[Lost]]:
+    """What is carried of the asserts, and what is not."""
     needs = Needs()
-    lost: list[tuple[Place, str, str]] = []
+    lost: list[Lost] = []
     found = list(_flat(case, templates, lost))
     found.sort(key=lambda pair: not isinstance(pair[0].get("value"), Mapping) or pair[0].get("type") != "equals")
     for assertion, place in found:
         kind = str(assertion.get("type", "without a type"))
         if assertion.get("weight") == 0:
-            lost.append((place, f"assert `{short(kind)}`", "its weight is 0, so it decides nothing"))
+            lost.append(Lost(place, f"assert `{short(kind)}`", "its weight is 0, so it decides nothing"))
             continue
         try:
             take(needs, assertion, context)
         except NotCarried as error:
-            lost.append((place, f"assert `{short(kind)}`", error.why))
+            lost.append(Lost(place, f"assert `{short(kind)}`", error.why, judges=True))
     return needs, lost
 
 
-def _flat(
-    case: Case, templates: Mapping[str, Json], lost: list[tuple[Place, str, str]]
-) -> Iterator[tuple[Mapping[str, Json], Place]]:
+def _flat(case: Case, templates: Mapping[str, Json], lost: list[Lost]) -> Iterator[tuple[Mapping[str, Json], Place]]:
     """The asserts with their templates looked up; a set without a threshold is all of its asserts."""
     waiting = list(case.asserts)
     while waiting:
@@ -110,21 +117,23 @@ def _flat(
         if isinstance(assertion, Mapping) and isinstance(assertion.get("$ref"), str):
             assertion = templates.get(str(assertion["$ref"]).removeprefix("#/assertionTemplates/"))
         if not isinstance(assertion, Mapping):
-            lost.append((place, "assert", "it is not a mapping with a `type`, or its template is not there"))
+            lost.append(Lost(place, "assert", "it is not a mapping with a `type`, or its template is not there", judges=True))
         elif assertion.get("type") == "assert-set":
             inner = assertion.get("assert")
             if "threshold" in assertion or not isinstance(inner, list):
-                lost.append((place, "assert `assert-set`", "passes by a mean of scores; here every assert must hold"))
+                lost.append(
+                    Lost(place, "assert `assert-set`", "passes by a mean of scores; here every assert must hold", judges=True)
+                )
             else:
                 waiting[:0] = [(one, place.at("assert", index)) for index, one in enumerate(inner)]
         else:
             yield assertion, place
 
 
-def _nothing(lost: list[tuple[Place, str, str]]) -> str:
+def _nothing(lost: list[Lost]) -> str:
     if not lost:
         return "it has no assert, so that promptfoo passes it whatever comes"
-    return "; ".join(dict.fromkeys(f"{what}: {why}" for _, what, why in lost))
+    return "; ".join(dict.fromkeys(f"{one.what}: {one.why}" for one in lost))
 
 
 def _tags(case: Case) -> Iterator[str]:
