@@ -38,7 +38,5 @@ def test_the_formats_of_a_refused_run(make: Make) -> None:
     folder = project.root / "run"
     for form in ("html", "junit", "badge"):
         assert project("report", "run", "--format", form).out.encode() == (folder / FILES[form]).read_bytes()
-    assert '<testsuite name="treatment" tests="40" failures="0" errors="0" skipped="40"' in (folder / "junit.xml").read_text(
-        "utf-8"
-    )
+    assert b'name="treatment" tests="40" failures="0" errors="0" skipped="40"' in (folder / "junit.xml").read_bytes()
     assert 'is-inconclusive"' in (folder / "report.html").read_text("utf-8")

@@ -6,7 +6,7 @@ const makeGrid = (data, onOpen) => {
   const head = make("div", "head");
   const space = make("div", "space");
   const columns = data.arms.length * data.draws;
-  const state = { items: [], pool: [], row: 0, column: 0, opened: null, height: 30, drawn: 0 };
+  const state = { items: [], pool: [], row: 0, column: 0, opened: null, active: null, height: 30, drawn: 0 };
   view.tabIndex = 0;
   view.setAttribute("role", "grid");
   view.setAttribute("aria-label", "Every draw. Arrow keys move, Enter opens a draw, Escape closes it.");
@@ -24,8 +24,12 @@ const makeGrid = (data, onOpen) => {
   const makeRow = () => {
     const row = make("div", "row");
     const id = make("div", "id");
+    const name = make("bdi");
+    const kind = make("span", "kind");
+    const same = make("span", "kind", "unchanged");
     row.setAttribute("role", "row");
     id.setAttribute("role", "rowheader");
+    id.append(name, kind, same);
     row.append(id);
     const cells = [];
     for (const arm of data.arms.keys()) {
@@ -36,7 +40,6 @@ const makeGrid = (data, onOpen) => {
         cell.setAttribute("role", "gridcell");
         cell.setAttribute("aria-colindex", arm * data.draws + draw + 2);
         cell.dataset.column = arm * data.draws + draw;
-        cell.append(mark("."));
         strip.append(cell);
         cells.push(cell);
       }
@@ -46,8 +49,14 @@ const makeGrid = (data, onOpen) => {
     why.setAttribute("role", "presentation");
     row.append(why);
     space.append(row);
-    return { row, id, cells, why, place: -1 };
+    return { row, name, kind, same, cells, letters: [], why, place: -1 };
   };
+
+  // Each column's label for each letter, so that a row in motion builds no text.
+  const labels = [...Array(columns).keys()].map((column) => {
+    const place = `${data.arms[(column / data.draws) | 0]}, draw ${column % data.draws}: `;
+    return Object.fromEntries(Object.entries(WORDS).map(([letter, words]) => [letter, place + words]));
+  });
 
   const fill = (slot, place) => {
     const item = state.items[place];
@@ -56,20 +65,55 @@ const makeGrid = (data, onOpen) => {
     slot.row.dataset.place = place;
     slot.row.classList.toggle("odd", place % 2 === 1);
     slot.row.setAttribute("aria-rowindex", place + 2);
-    slot.row.style.transform = `translateY(${place * state.height}px)`;
-    const name = make("bdi", "", visible(data.ids[item]) || "–");
-    name.title = name.textContent;
-    slot.id.replaceChildren(name, ...kindsOf(item));
+    slot.row.style.top = `${place * state.height}px`;
+    slot.name.textContent = visible(data.ids[item]) || "–";
+    slot.name.title = slot.name.textContent;
     slot.why.textContent = whyOf(item);
-    slot.cells.forEach((cell, column) => {
-      const arm = (column / data.draws) | 0;
-      const letter = data.sides[arm].letters[item * data.draws + (column % data.draws)];
-      cell.firstChild.className = `m m-${letter}`;
-      cell.setAttribute("aria-label", `${data.arms[arm]}, draw ${column % data.draws}: ${WORDS[letter]}`);
-      const active = place === state.row && column === state.column;
-      cell.className = `d${active ? " active" : ""}${active && state.opened === item ? " open" : ""}`;
-      if (active) cell.id = "active-draw"; else cell.removeAttribute("id");
-    });
+    fillKinds(slot, item);
+    fillCells(slot, item);
+    if (state.active && state.active.slot === slot) unmark();
+    if (place === state.row) markActive(slot);
+  };
+
+  const fillKinds = (slot, item) => {
+    const kinds = data.kinds[item] || 0;
+    slot.kind.hidden = !kinds;
+    if (kinds) {
+      const first = 31 - Math.clz32(kinds & -kinds);
+      slot.kind.textContent = KINDS[first];
+      slot.kind.className = `kind ${first > 2 ? "good" : "bad"}`;
+    }
+    slot.same.hidden = !data.unchangedSet.has(item);
+  };
+
+  const fillCells = (slot, item) => {
+    for (let arm = 0, column = 0; arm < data.arms.length; arm += 1) {
+      const letters = data.sides[arm].letters;
+      for (let cell = item * data.draws; cell < (item + 1) * data.draws; cell += 1, column += 1) {
+        const letter = letters[cell];
+        if (slot.letters[column] === letter) continue;
+        slot.letters[column] = letter;
+        slot.cells[column].className = `d m-${letter}`;
+        slot.cells[column].setAttribute("aria-label", labels[column][letter]);
+      }
+    }
+  };
+
+  // The draw that the keys act on, and whether it is open.
+  const unmark = () => {
+    if (!state.active) return;
+    const cell = state.active.slot.cells[state.active.column];
+    cell.classList.remove("active", "open");
+    cell.removeAttribute("id");
+    state.active = null;
+  };
+  const markActive = (slot) => {
+    unmark();
+    const cell = slot.cells[state.column];
+    cell.id = "active-draw";
+    cell.classList.add("active");
+    cell.classList.toggle("open", state.opened === state.items[state.row]);
+    state.active = { slot, column: state.column };
   };
 
   // The reason of the first draw that is no pass, the treatment's before the control's.
@@ -82,14 +126,6 @@ const makeGrid = (data, onOpen) => {
       }
     }
     return "";
-  };
-
-  const kindsOf = (item) => {
-    const kinds = data.kinds[item] || 0;
-    const first = KINDS.findIndex((_, bit) => kinds & (1 << bit));
-    const labels = first < 0 ? [] : [make("span", `kind ${first > 2 ? "good" : "bad"}`, KINDS[first])];
-    if (data.unchangedSet.has(item)) labels.push(make("span", "kind", "unchanged"));
-    return labels;
   };
 
   const render = () => {
@@ -105,9 +141,12 @@ const makeGrid = (data, onOpen) => {
   };
   const later = () => { if (!state.drawn) state.drawn = requestAnimationFrame(render); };
 
+  // After the active draw has moved: rows that are right stay as they are.
   const again = () => {
-    for (const slot of state.pool) { slot.place = -1; slot.row.hidden = true; }
     render();
+    unmark();
+    const slot = state.pool.find((one) => one.place === state.row);
+    if (slot) markActive(slot);
     view.setAttribute("aria-activedescendant", state.items.length ? "active-draw" : "");
   };
 
@@ -115,6 +154,7 @@ const makeGrid = (data, onOpen) => {
     state.height = parseFloat(getComputedStyle(view).getPropertyValue("--row")) || 30;
     space.style.height = `${state.items.length * state.height}px`;
     view.style.setProperty("--tall", `${state.items.length * state.height + head.offsetHeight + 18}px`);
+    for (const slot of state.pool) slot.place = -1;
     again();
   };
 
@@ -132,6 +172,7 @@ const makeGrid = (data, onOpen) => {
     state.row = 0;
     view.scrollTop = 0;
     view.setAttribute("aria-rowcount", items.length + 1);
+    unmark();
     for (const slot of state.pool) slot.row.remove();
     state.pool = [];
     measure();
