@@ -63,6 +63,7 @@ def draw_derived(prepared: Prepared, setting: Setting, world: World, redactor: R
 def _load_the_end() -> None:
     for module in ("evalaction.engine.derive", "evalaction.report.text", "tabulate"):
         import_module(module)
+    import_module("evalaction.report.html.assets").load()
 
 
 def refuse_leaks(folder: Path, redactor: Redactor) -> None:

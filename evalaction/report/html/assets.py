@@ -63,5 +63,11 @@ def environment() -> Environment:
     return made
 
 
+def load() -> None:
+    """Compile the templates ahead of time: a run does it while replies are under way."""
+    for name in ("page.html", "macros.html"):
+        environment().get_template(name)
+
+
 def _is_a(kind: type) -> Callable[[object], bool]:
     return lambda block: isinstance(block, kind)
