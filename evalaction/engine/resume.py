@@ -15,7 +15,8 @@ from evalaction.errors import SourceError, UnregisteredError
 
 _FROZEN = (
     "question_digest", "card_path", "card_sha256", "commit", "base", "exam_sha256", "ids_sha256", "checker_sha256", "items",
-    "planned", "rehearsal", "synthetic", "tool_version", "isolation",
+    "planned", "rehearsal", "synthetic", "tool_version", "isolation", "question", "question_changes", "base_missing", "unchanged",
+    "left_out",
 )  # fmt: skip
 _MACHINE = ("image_os", "image_version", "arch", "python")
 
@@ -25,9 +26,9 @@ def refuse_changed(held: Manifest, now: Manifest) -> None:
     for name in _FROZEN:
         _compare(name, getattr(held, name), getattr(now, name))
     for before, after in zip(held.arms, now.arms, strict=False):
-        for name in ("arm", "requests_sha256"):
+        for name in ("arm", "requests_sha256", "routes"):
             _compare(f"{name} of {before.arm}", getattr(before, name), getattr(after, name))
-        for name in ("endpoint", "model", "endpoints"):
+        for name in ("endpoint", "model", "endpoints", "commit"):
             _compare(f"{name} of {before.arm}", getattr(before.asked, name), getattr(after.asked, name))
     _compare("number of arms", len(held.arms), len(now.arms))
     for name in _MACHINE:

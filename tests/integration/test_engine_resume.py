@@ -17,7 +17,7 @@ from evalaction.engine.reading import rows_of
 from evalaction.engine.run import Drawn
 from evalaction.errors import EvalactionError, SourceError, UnregisteredError, UsageError
 from evalaction.method.canonical import digest
-from evalaction.method.report import Counts
+from evalaction.method.report import Counts, QuestionChange
 
 
 def sit(folder: Path, *, resume: bool, manifest: dict[str, Any] | None = None, **options: Any) -> tuple[Drawn, Stage]:
@@ -103,6 +103,13 @@ TREATMENT, CONTROL = (ArmRecord(arm=arm, asked=asked_of(arm), requests_sha256=di
         ("requests_sha256 of treatment", {"arms": (replace(TREATMENT, requests_sha256=digest("x")), CONTROL)}),
         ("model of treatment", {"arms": (replace(TREATMENT, asked=asked_of("treatment", model="other")), CONTROL)}),
         ("number of arms", {"arms": (TREATMENT,)}),
+        ("question", {"question": "head"}),
+        ("question_changes", {"question_changes": (QuestionChange(field="draws.count", old="1", new="2"),)}),
+        ("base_missing", {"base_missing": True}),
+        ("unchanged", {"unchanged": (0,)}),
+        ("left_out", {"left_out": ("t9999",)}),
+        ("routes of control", {"arms": (TREATMENT, replace(CONTROL, routes=("code",)))}),
+        ("commit of control", {"arms": (TREATMENT, replace(CONTROL, asked=replace(CONTROL.asked, commit="c" * 40)))}),
     ],
 )
 def test_other_frozen_inputs_are_refused_by_name(
