@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalaction.cli.commands.run import default_folder
@@ -18,11 +19,11 @@ from evalaction.engine.session import Setting
 from evalaction.engine.trial import trial_of
 from evalaction.errors import Outcome, UsageError
 from evalaction.method.calibration import Calibrated, all_runs, calibrated, speaks
-from evalaction.method.plan import check_budget
 from evalaction.method.report import CALIBRATION
 from evalaction.method.series.intervals import wilson
 from evalaction.method.telling.words import count, decimal
 from evalaction.registration.freeze import freeze
+from evalaction.report.encode import term
 from evalaction.report.figures import share
 
 if TYPE_CHECKING:
@@ -41,10 +42,17 @@ def run(options: Options, world: World) -> int:
     for warning in prepared.warnings:
         world.warn(f"warning: {plain(warning)}")
     identity = runner_identity(world.environ)
-    check_budget(prepared.card, all_runs(prepared.plan, times))
-    pass_gates(prepared, world.environ, identity, rehearsal=False, ca_bundle=options.ca_bundle)
-    folder = options.run_dir or default_folder(options.card).with_suffix(".calibration")
-    setting = Setting(folder=world.cwd / folder, environ=world.environ, identity=identity, inputs={}, ca_bundle=options.ca_bundle)
+    together = replace(prepared, plan=all_runs(prepared.plan, times))  # budget and allowance hold for all runs
+    rung = pass_gates(together, world.environ, identity, rehearsal=False, ca_bundle=options.ca_bundle)
+    folder = options.run_dir or Path(f"{default_folder(options.card)}-calibration")
+    setting = Setting(
+        folder=world.cwd / folder,
+        environ=world.environ,
+        identity=identity,
+        inputs={},
+        ca_bundle=options.ca_bundle,
+        rung=rung,
+    )
     world.warn(f"{count(times, 'run')} × {count(prepared.planned, 'call')} = {count(times * prepared.planned, 'call')} planned")
     reports = _drawn(prepared, setting, options, world)
     return _tell(prepared, reports, options, world)
@@ -56,6 +64,8 @@ def _drawn(prepared: Prepared, setting: Setting, options: Options, world: World)
     from evalaction.engine.session import redactor_of
 
     redactor = redactor_of(prepared.named, world.environ)
+    for name in redactor.short:
+        world.warn(f"warning: the value of {term(name)} is shorter than 8 characters and is not searched for in the runs")
     reports: list[Report] = []
     for number in range(1, options.times + 1):
         one = replace(setting, folder=setting.folder / f"{number:04d}", inputs={CALIBRATION: f"{number} of {options.times}"})
