@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.changes import against_base
 from support.command import Project, exam, gated, right
 from support.endpoint_server import answering, serving
 
@@ -32,8 +33,10 @@ def recorded(tmp_path: Path) -> list[tuple[list[str], dict[str, str]]]:
     wrapper.write_text(WRAPPER.format(python=sys.executable, log=str(log), git=shutil.which("git")), encoding="utf-8")
     wrapper.chmod(0o755)
     with serving(answering(right)) as server:
-        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url)
-        done = project.run(env={"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "GIT_DIR": "/elsewhere"})
+        project = Project(tmp_path / "p", against_base(), exam(4), url=server.url)
+        base = project.repo.git("rev-parse", "HEAD")
+        project.repo.commit({"prompt.md": b"Be very brief.\n"})
+        done = project.run("--base", base, env={"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "GIT_DIR": "/elsewhere"})
     assert done.code == 0, done.said
     found: list[Any] = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert found
