@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,9 @@ def test_no_text_of_a_manifest_is_more_than_text(runs: dict[str, Path], tmp_path
             accepted.add(at)
             shown = comment_of([document(report)]) + summary_of(document(report))
             assert not [one for one in NEVER if one in shown], at
+            page = (folder / "report.html").read_text("utf-8")
+            assert "<b>x" not in page and not re.search('href="[^"]*e\\.example', page), at
+            assert "<b>x" not in (folder / "junit.xml").read_text("utf-8"), at
             assert not any("\n" in value or "e.example" in value for value in outputs(report).values()), at
     assert kind == "unread" or ("tool_version",) in accepted
 

@@ -264,3 +264,26 @@ def test_a_large_list_makes_only_the_rows_in_view(browser: Browser, tmp_path: Pa
         page.settle()
         assert "t2999" in page.texts(IDS) and page.run("document.querySelectorAll('.row').length") < 80
         assert page.run("Number(document.querySelector('.view').getAttribute('aria-rowcount'))") == items + 1
+
+
+def test_what_stayed_the_same_and_what_went_elsewhere_is_marked(browser: Browser, tmp_path: Path) -> None:
+    cells = pages.cells(
+        {"control": ["p", "k", "p"], "treatment": ["p", "p", "k"]},
+        unchanged=(0,),
+        routes={"control": (None, None, None), "treatment": (None, "tag code", "<b>tag</b>")},
+    )
+    path = tmp_path / "report.html"
+    text = "z" * 240
+    path.write_bytes(render_html(GOLDEN["behind"](), Drawn(cells, pages.Held({("treatment", 2): text}))).encode())
+    with opened(browser, path) as page:
+        assert page.texts(".chips button")[-2:] == ["unchanged\n1", "route changed\n2"]
+        page.click(".chips button:last-child")
+        assert page.texts(IDS) == ["t0002", "t0001"]
+        page.click(".row[data-place='0'] .d[data-column='1']")
+        control, treatment = page.texts(".side .one")
+        assert "route\ndefault" in control and "route\n<b>tag</b>" in treatment
+        assert "Text of the reply, perhaps cut at 240 characters" in treatment
+        page.click(".chips button:last-child")
+        page.click(".chips button:nth-last-child(2)")
+        assert page.texts(".row:not([hidden]) .kind:not([hidden])") == ["unchanged"]
+        assert not page.complaints

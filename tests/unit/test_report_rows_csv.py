@@ -93,3 +93,11 @@ def test_a_providers_words_are_no_formula(words: str) -> None:
     failed = Columns(reach=True, contract=True, check=False, check_reason=words)
     read_back = read(rows_csv([row(0, "a", 0, failed, finish=words)]))[0]
     assert read_back["finish_reason"] == read_back["check_reason"] == "'" + words
+
+
+@pytest.mark.parametrize("item", ["=1+1", "+1", "-1", "@sum(a1)", "\tx"])
+def test_only_rows_csv_keeps_an_id_that_a_spreadsheet_would_run(item: str) -> None:
+    """No exam has such an id; a stranger's run may."""
+    held = row(0, item, 0, PASS)
+    assert list(csv.reader(io.StringIO(first_protocol_csv([held]))))[1][0] == f"'{item}"
+    assert list(csv.reader(io.StringIO(rows_csv([held]))))[1][0] == item

@@ -1,5 +1,5 @@
 // The list of every draw: only the rows in view exist, and they are used again while the list scrolls.
-const MOST_ROWS = 400000;
+const MOST_ROWS = 250000; // browsers limit how tall a page may be
 
 const makeGrid = (data, onOpen) => {
   const view = make("div", "view");

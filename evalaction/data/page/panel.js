@@ -1,4 +1,6 @@
 // What one draw said, beside the same draw of the other arm.
+const HEAD = 240; // what is kept of an error, of a broken contract, and of every text where a card says so
+
 const makePanel = (data, onClose) => {
   const side = make("section", "side");
   const title = make("h3");
@@ -63,7 +65,8 @@ const makePanel = (data, onClose) => {
     const box = make("pre", "", visible(whole === undefined ? head : whole));
     box.tabIndex = 0;
     box.setAttribute("aria-label", label);
-    const note = whole === undefined ? ", its beginning" : "";
+    const cut = whole !== undefined && whole.length === HEAD ? `, perhaps cut at ${HEAD} characters` : "";
+    const note = whole === undefined ? ", its beginning" : cut;
     return [make("p", "quiet", label + note), box];
   };
 
