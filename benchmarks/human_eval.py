@@ -60,28 +60,28 @@ def price(rung: Rung) -> None:
     """One split check after another, a bare one between each two of them."""
     name = "tasks/clamp/check.py"
     item = Item(id="clamp", index=0, file=name, line=None, prompt="?", check=Check(kind="code", file=name), sha256="0" * 64)
-    bare, split = asyncio.run(_interleaved(item, rung))
-    ratio = statistics.median(split) / statistics.median(bare)
-    print(
-        f"a split check: {spread(split, 'ms', scale=1000)}; bare: {spread(bare, 'ms', scale=1000)}; ratio {ratio:.2f} (goal ≤ 1.2)"
-    )
-
-
-async def _interleaved(item: Item, rung: Rung) -> tuple[list[float], list[float]]:
-    bare, split = [], []
-    with tempfile.TemporaryDirectory() as folder:
+    bare: list[float] = []
+    split: list[float] = []
+    with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
         Path(folder, "check.py").write_text(CHECK, encoding="utf-8")
         Path(folder, "_candidate.py").write_text(CLAMP, encoding="utf-8")
-        async with Judge([item], LIMITS, 1, files={item.check.file or "": CHECK.encode()}, rung=rung) as judge:
-            await judge(*completed(item, CLAMP))
-            for _ in range(ROUNDS):
-                begun = time.perf_counter()
-                subprocess.run([INTERPRETER, "-B", "check.py"], cwd=folder, check=True)
-                bare.append(time.perf_counter() - begun)
-                begun = time.perf_counter()
-                await judge(*completed(item, CLAMP))
-                split.append(time.perf_counter() - begun)
-    return bare, split
+        judge = runner.run(Judge([item], LIMITS, 1, files={name: CHECK.encode()}, rung=rung).__aenter__())
+        runner.run(_timed(judge, item))  # the box starts
+        for _ in range(ROUNDS):
+            begun = time.perf_counter()
+            subprocess.run([INTERPRETER, "-B", "check.py"], cwd=folder, check=True)
+            bare.append(time.perf_counter() - begun)
+            split.append(runner.run(_timed(judge, item)))
+        runner.run(judge.__aexit__(None, None, None))
+    ratio = statistics.median(split) / statistics.median(bare)
+    shown = [spread(times, "ms", scale=1000, digits=1) for times in (split, bare)]
+    print(f"a split check: {shown[0]}; bare: {shown[1]}; ratio {ratio:.2f} (goal ≤ 1.2)")
+
+
+async def _timed(judge: Judge, item: Item) -> float:
+    begun = time.perf_counter()
+    await judge(*completed(item, CLAMP))
+    return time.perf_counter() - begun
 
 
 def canonical(exam: Exam, rung: Rung) -> None:
