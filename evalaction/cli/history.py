@@ -6,12 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalaction.cli.words import plain
+from evalaction.errors import UsageError
 from evalaction.method.series.places import card_folder, place_of
 from evalaction.method.series.trend import Trend, trend_of
 
 if TYPE_CHECKING:
     from evalaction.cli.world import World
     from evalaction.method.series.entry import Entry
+
+
+def expect(root: Path, *, rehearsal: bool) -> None:
+    """Before anything is drawn. Raises UsageError where the run could not be added."""
+    from evalaction.engine.history_folder import check
+
+    if rehearsal:
+        raise UsageError("A rehearsal is no history; leave --history or --rehearse away.")
+    check(root)
 
 
 def remember(run: Path, root: Path, world: World) -> None:

@@ -25,6 +25,11 @@ class Found:
     damaged: int
 
 
+def check(root: Path) -> None:
+    """Raise UsageError for a folder of somebody else's, before a run is drawn for it."""
+    _own(root, make=True)
+
+
 def append(root: Path, taken: Taken) -> Path:
     """Add an entry and its table; the entry's folder. The same run twice is one entry.
 

@@ -116,7 +116,8 @@ def test_runs_of_different_k_compare_through_the_smaller_one(nights: Project) ->
     assert done.code == 0 and "Runs of different K compare only through pass^2." in done.out
 
 
-def test_what_is_no_history_is_left_alone(nights: Project) -> None:
+def test_what_is_no_history_is_left_alone(nights: Project, server: EndpointServer) -> None:
+    """And nothing is drawn for it."""
     (nights.root / "mine").mkdir()
     (nights.root / "mine" / "notes.txt").write_text("mine", encoding="utf-8")
     done = nights.run("--history", "mine")
@@ -125,6 +126,7 @@ def test_what_is_no_history_is_left_alone(nights: Project) -> None:
     assert nights("trend", "mine").code == nights("compare", "mine", "mine").code == 2
     rehearsed = nights("run", "--rehearse", "--history", "history")
     assert rehearsed.code == 2 and "A rehearsal is no history" in rehearsed.err
+    assert server.count == 0
 
 
 def test_damaged_entries_are_counted_and_changed_ones_refused(nights: Project) -> None:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 def run(options: Options, world: World) -> int:
     if options.resume and options.run_dir is None:
         raise UsageError("--resume needs --run-dir, the folder of the run to finish.")
-    if options.history is not None and options.rehearse:
-        raise UsageError("A rehearsal is no history; leave --history or --rehearse away.")
+    if options.history is not None:
+        from evalaction.cli.history import expect
+
+        expect(world.cwd / options.history, rehearsal=options.rehearse)
     setting = Setting(
         folder=world.cwd / (options.run_dir or default_folder(options.card)),
         environ=world.environ,
