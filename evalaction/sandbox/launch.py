@@ -19,6 +19,7 @@ from typing import Any
 
 from evalaction.sandbox import docker, visible
 from evalaction.sandbox.records import Rung, SandboxError, Spec
+from evalaction.sandbox.runtime import kernel
 from evalaction.sandbox.runtime.job import CONTROL_INSIDE, RUNTIME_INSIDE, Config, View
 from evalaction.sandbox.visible import Interpreter
 
@@ -88,9 +89,11 @@ async def launch(spec: Spec, rung: Rung) -> Launched:
 
 def _listen(folder: Path, rung: Rung) -> socket.socket:
     """The socket in a folder that only we and root can enter; on rung 2 as root other users pass through to their own folders."""
-    control = folder / "control"
-    control.mkdir(mode=0o755)
-    (folder / "work").mkdir(mode=0o711)
+    control, work = folder / "control", folder / "work"
+    for made in (control, work):
+        made.mkdir()
+    control.chmod(0o755)
+    work.chmod(0o711)
     if rung.number == 2 and os.getuid() == 0:
         control.chmod(0o700)
         folder.chmod(0o711)
@@ -211,3 +214,9 @@ def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
 def runs_here() -> bool:
     """Whether this is a system on which a zygote can live at all."""
     return sys.platform.startswith("linux")
+
+
+def hide_this_process() -> None:
+    """Close our memory and environment to other processes of our user, where namespaces do not hide them anyway."""
+    with contextlib.suppress(OSError, KeyError):
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -20,6 +22,7 @@ except UsageError as error:
 """
 BOX = """
 import asyncio, json, os, sys
+from dataclasses import replace
 from evalaction.sandbox.box import Box
 from evalaction.sandbox.records import Limits, Spec, Task
 from evalaction.sandbox.rungs import find_rung
@@ -58,7 +61,8 @@ async def work(box):
         "output": script("while True: print('x' * 100)", output_bytes=1000),
         "processes": script("import subprocess; subprocess.run(['true'])"),
     }
-    tasks = [script(LOOK), *limited.values(), *(script(f"print({n})") for n in range(20))]
+    filed = replace(script("print(open('a/b').read())"), files={"a/b": b"mine"})
+    tasks = [script(LOOK), *limited.values(), filed, *(script(f"print({n})") for n in range(20))]
     processes = [await box.start(task) for task in tasks]
     endings = [await process.wait() for process in processes]
     uid, tried = json.loads(endings[0].stdout)
@@ -66,7 +70,8 @@ async def work(box):
         "uid": uid,
         "tried": tried,
         "limits": {name: ending.limit for name, ending in zip(limited, endings[1:])},
-        "many": [ending.stdout.decode().strip() for ending in endings[1 + len(limited):]],
+        "filed": endings[1 + len(limited)].stdout.decode().strip(),
+        "many": [ending.stdout.decode().strip() for ending in endings[2 + len(limited):]],
     }
 print(json.dumps(asyncio.run(whole())))
 '''
@@ -89,6 +94,18 @@ async def work(box):
     print("ready", flush=True)
     await asyncio.sleep(600)
 asyncio.run(whole())
+"""
+)
+
+
+SECRET = (
+    BOX
+    + """
+async def work(box):
+    source = "print(b'SECRET' in open('/proc/%d/environ', 'rb').read())" % os.getpid()
+    ending = await (await box.start(script(source))).wait()
+    return (ending.stdout + ending.stderr).decode().split()[-1]
+print(json.dumps([find_rung(allow_unsafe=True, image=None).number, asyncio.run(whole())]))
 """
 )
 
@@ -123,6 +140,7 @@ def test_the_rung_and_its_promises(expected: Expected) -> None:
         kept = on.run(PROMISES)
     assert kept["tried"] == [False] * 8
     assert kept["limits"] == {name: name for name in kept["limits"]}
+    assert kept["filed"] == "mine"
     assert kept["many"] == [str(number) for number in range(20)]
     if expected.own_uid:
         assert kept["uid"] >= 2**30
@@ -159,3 +177,23 @@ def test_a_machine_with_nothing_refuses_and_says_what_to_do() -> None:
         assert part in sentence
     assert "\n" not in sentence
     assert (allowed["rung"], allowed["name"], allowed["how"]) == (4, "unsafe", "none")
+
+
+def test_even_without_isolation_our_own_environment_is_closed() -> None:
+    """A last line, not a wall: who shares our user may still do much, but does not find our keys in /proc."""
+    with machine("nothing") as on:
+        number, said = replace(on, env={"MY_SECRET": "SECRET"}).run(SECRET)
+    assert number == 4
+    assert said.endswith("environ'")
+    assert said != "True"
+
+
+def test_a_strict_umask_changes_nothing() -> None:
+    before = os.umask(0o077)
+    try:
+        for kind in ("job container", "user with sudo"):
+            with machine(kind) as on:
+                if found(on).get("own_uid"):
+                    assert on.run(PROMISES)["filed"] == "mine"
+    finally:
+        os.umask(before)

@@ -171,3 +171,43 @@ def test_a_writable_folder_can_be_shown(tmp_path: Path) -> None:
     ending = run("root", "open('/work/made', 'w').write('x')", spec=spec)
     assert ending.exit == 0, ending.stderr
     assert (tree / "made").read_text() == "x"
+
+
+def test_without_namespaces_no_metadata_changes_and_no_signals_leave() -> None:
+    source = f"""{TRY}
+import fcntl
+reader, writer = os.pipe()
+found = [attempt(action) for action in (
+    lambda: os.chmod('a', 0o777), lambda: os.utime('a'), lambda: os.setxattr('a', 'user.x', b'1'), lambda: os.nice(-1),
+    lambda: os.sched_setaffinity(0, {{0}}), lambda: fcntl.fcntl(reader, fcntl.F_SETOWN, {os.getpid()}),
+    lambda: fcntl.fcntl(reader, fcntl.F_SETSIG, 9), lambda: os.pidfd_open({os.getpid()}))]
+"""
+    assert seen("landlock", source, files={"a": b""}) == ["PermissionError"] * 8
+
+
+@pytest.mark.parametrize("how", SAFE)
+def test_the_network_alone_can_be_opened(how: How, tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
+        local.bind(str(path))
+        local.listen(1)
+        source = f"""{TRY}
+import socket
+found = [attempt(lambda: socket.create_connection(('127.0.0.1', {server.getsockname()[1]}))),
+         attempt(lambda: socket.socket(socket.AF_UNIX).connect({str(path)!r})), attempt(lambda: socket.socket(40)),
+         attempt(lambda: socket.socket(17, socket.SOCK_RAW)), attempt(lambda: socket.socket(2, socket.SOCK_RAW, 1)),
+         attempt(lambda: open('/etc/passwd')), attempt(lambda: os.listdir('/proc/1'))]
+"""
+        found = seen(how, source, spec={"network": True, "programs": True})
+        assert found[0] == "done"
+        assert "done" not in found[1:]
+        server.accept()[0].close()
+    closed = seen(how, f"{TRY}\nimport socket\nfound = attempt(lambda: socket.create_connection(('127.0.0.1', 1)))")
+    assert closed == "OSError"
+
+
+@pytest.mark.parametrize("how", SAFE)
+def test_programs_find_the_systems_libraries_and_certificates(how: How) -> None:
+    places = [place for place in ("/usr/bin/env", "/etc/ssl", "/etc/hosts", "/bin/sh") if Path(place).exists()]
+    found = seen(how, f"found = [os.path.exists(place) for place in {places!r}]", spec={"programs": True})
+    assert found == [True] * len(places)

@@ -71,8 +71,7 @@ def _take_descriptors(given: list[int], tell: int) -> int:
 
 def _seal(run: Run) -> None:
     ground, config = run.ground, run.ground.config
-    for kind in (signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(kind, signal.SIG_DFL if kind == signal.SIGTERM else signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.setsid()
     _limit(ground, run.job)
     if ground.first_uid is not None:
@@ -132,6 +131,8 @@ def _limit(ground: Ground, job: Job) -> None:
 
 
 def _execute(argv: tuple[str, ...], environment: dict[str, str]) -> NoReturn:
+    for kind in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(kind, signal.SIG_DFL)
     try:
         os.execvpe(argv[0], argv, environment)  # noqa: S606 - what the box is for
     except OSError as error:
