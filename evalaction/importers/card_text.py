@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from evalaction.method.canonical import Json
+from evalaction.method.reading.secret_shapes import has_credentials, is_key
 from evalaction.method.reading.yaml_core import resolve
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -19,6 +20,12 @@ PLACEHOLDER: Mapping[str, Json] = {
 
 PUBLIC = "From {}. `data: public` means that a host may keep these texts; write `private` if it may not."
 """Said above a card whose texts the importer cannot know the nature of."""
+
+
+def titled(text: Json) -> str:
+    """A name for the card: the source's own, on one line, where a card may hold it."""
+    title = re.sub(r"\s+", " ", text).strip()[:80].strip() if isinstance(text, str) else ""
+    return title if title and title.isprintable() and not is_key(title) and not has_credentials(title) else "imported"
 
 
 def flow(value: Json) -> str:

@@ -11,6 +11,7 @@ from evalaction.method.reading.text import invisible, short
 
 MIRROR = "a model that grades a model agrees with itself; give the test an answer that can be compared"
 """Why no model-graded check is carried."""
+KEPT = "card.yaml says `data: public`: a host may keep these texts; write `private` if it may not"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

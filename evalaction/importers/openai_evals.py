@@ -75,6 +75,7 @@ def convert(data: bytes, *, file: str, read: Read) -> Imported:
         ledger.note(
             "an eval names no model: card.yaml holds an endpoint to be filled in, with the temperature 0 of these classes"
         )
+        ledger.note("descriptions, disclaimers and metrics of the registry stay behind")
         ledger.note(STRIPPED)
     return ledger.result(noun="sample", total=total, files=_files(items, entries[0][0], file, samples))
 

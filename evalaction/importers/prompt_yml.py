@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalaction.errors import SourceError, UsageError
-from evalaction.importers.card_text import PLACEHOLDER, PUBLIC, card_text
-from evalaction.importers.imported import MIRROR, Imported, Ledger, NotCarried
+from evalaction.importers.card_text import PLACEHOLDER, PUBLIC, card_text, titled
+from evalaction.importers.imported import KEPT, MIRROR, Imported, Ledger, NotCarried
 from evalaction.importers.items import jsonl, tried
 from evalaction.importers.loose_yaml import read_loose
 from evalaction.importers.places import Place, filled, names_in, text_of
@@ -21,6 +21,7 @@ from evalaction.importers.text_checks import Need, one_check
 from evalaction.method.canonical import Json
 from evalaction.method.exams.items import ROLES
 from evalaction.method.exams.template import read_template
+from evalaction.method.reading.secret_shapes import is_key
 from evalaction.method.reading.source import Document
 from evalaction.method.reading.text import short
 
@@ -69,6 +70,7 @@ def convert(data: bytes, *, file: str) -> Imported:
             ledger.item(where.line, f"test {index + 1}", lost.why)
     ledger.partial = len(items) if left_out else 0
     if items:
+        ledger.note(KEPT)
         ledger.note("the card asks an endpoint of your own for this model: EVAL_URL is the base address, EVAL_KEY its key")
     return ledger.result(noun="test", total=len(tests), files=_files(items, root, document, ledger))
 
@@ -163,12 +165,11 @@ def _text(evaluator: _Evaluator, variables: Mapping[str, str]) -> str:
 def _files(items: list[dict[str, Json]], root: Mapping[str, Json], document: Document, ledger: Ledger) -> dict[str, bytes]:
     path, data = _prompt(root, document, ledger)
     model = root.get("model")
-    endpoint = {**PLACEHOLDER, "model": model} if isinstance(model, str) and model else PLACEHOLDER
+    named = isinstance(model, str) and 0 < len(model) <= 200 and model.isprintable() and not is_key(model)
+    endpoint = {**PLACEHOLDER, "model": model} if named else PLACEHOLDER
     params = {} if path.endswith(".yml") else _params(root)
-    name = root.get("name")
-    plain = isinstance(name, str) and 0 < len(name) <= 80 and name.isprintable()
     card = card_text(
-        name if plain and isinstance(name, str) else "imported",
+        titled(root.get("name")),
         comment=PUBLIC.format(short(document.file)),
         tasks="tasks.jsonl",
         data="public",

@@ -96,6 +96,8 @@ tests:
             ({"assertScoringFunction": "file://a.js"}, "scored by code"),
             ({"strange": 1}, "`strange`, which this importer does not know"),
             ({"vars": {"a": {"b": 1}}}, "its var `a`: a list or a mapping"),
+            ({"vars": "file://vars.yaml"}, "its `vars` are no mapping"),
+            ({"options": "file://options.yaml"}, "its `options` are no mapping"),
             ({"vars": {"a": "{{b}} {% x %}"}}, "its var `a`"),
             ({"vars": {"a": "{{b}}"}}, "data is never rendered here"),
             ({"vars": {"a": "file://gone.txt"}}, "the file `gone.txt` is not there"),
@@ -116,6 +118,17 @@ tests:
     def test_a_var_that_no_prompt_names_may_be_lost(self) -> None:
         result = made(tests=[{"vars": {"a": "x", "b": {"c": 1}, "d-e": "z"}, "assert": [CONTAINS]}])
         assert items(result)[0]["vars"] == {"a": "x"} and len(result.lost_parts) == 2 and result.partial == 0
+
+    def test_metadata_become_tags_where_they_can(self) -> None:
+        metadata = {"area": "mail", "level": 2, "hard": True, "more": {"a": 1}, "long": "x" * 100}
+        result = made(tests=[{"vars": {"a": "x"}, "assert": [CONTAINS], "metadata": metadata}])
+        assert items(result)[0]["tags"] == ["area:mail", "level:2", "hard:true"]
+        assert [loss.what for loss in result.lost_parts] == ["test-0001: metadata `more`", "test-0001: metadata `long`"]
+
+    def test_names_of_metrics_are_not_lost_in_silence(self) -> None:
+        result = made(tests=[{"vars": {"a": "x"}, "assert": [CONTAINS | {"metric": "m"}]}])
+        assert any("names of metrics stay behind" in note for note in result.notes)
+        assert any("names of metrics" in note for note in made(tests="t.csv", files={"t.csv": TestFilesOfTests.CSV}).notes)
 
     def test_a_name_without_a_var_is_sent_empty(self) -> None:
         result = made(prompts=["{{a}}{{gone}}"])
@@ -327,6 +340,19 @@ class TestArms:
         (endpoint,) = card_of(result).endpoints.values()
         assert endpoint.url_env == "EVAL_URL" and result.lost_parts and any("to be filled in" in note for note in result.notes)
 
+    @pytest.mark.parametrize("key", ["sk-proj-0123456789abcdefABCDEF", "https://u:secret@host/x", "a\u200bb", ""])
+    def test_a_text_that_a_card_may_not_hold_does_not_get_there(self, key: str) -> None:
+        result = made(description=key, providers=[f"openai:{key}", "openai:chat:x"])
+        assert card_of(result).name == "imported" and [*card_of(result).endpoints] == ["x"]
+        assert not key or key.encode() not in result.files["card.yaml"]
+
+    def test_the_reason_why_a_setting_stays_behind(self) -> None:
+        config = {"temperature": "{{env.T}}", "organization": "o", "apiKey": "k"}
+        result = made(providers=[{"id": "openai:x", "config": config}])
+        assert [loss.why.partition(";")[0] for loss in result.lost_parts] == [
+            "its value stands in the environment or in a file", "has no place in a card", "a key is never copied",
+        ]  # fmt: skip
+
     def test_providers_from_a_file(self) -> None:
         files = {"p.yaml": "- id: openai:x\n  label: small one\n", "q.yaml": "id: openai:y"}
         card = card_of(made(providers=["file://p.yaml", "file://q.yaml"], files=files))
@@ -343,6 +369,11 @@ def test_every_setting_that_has_no_place_is_named() -> None:
 def test_what_is_no_configuration_is_refused(data: bytes) -> None:
     with pytest.raises(SourceError, match="no promptfoo configuration"):
         made(data)
+
+
+def test_a_configuration_without_prompts_has_no_arm() -> None:
+    with pytest.raises(UsageError, match="it names none under `prompts`"):
+        made(prompts=None)
 
 
 def test_without_tests_there_is_nothing_to_import() -> None:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from evalaction.errors import SourceError, UsageError
-from evalaction.importers.card_text import PUBLIC, card_text
-from evalaction.importers.imported import Imported, Ledger, NotCarried, refuse_empty, unique_ids
+from evalaction.importers.card_text import PUBLIC, card_text, titled
+from evalaction.importers.imported import KEPT, Imported, Ledger, NotCarried, refuse_empty, unique_ids
 from evalaction.importers.items import jsonl, sound
 from evalaction.importers.loose_yaml import read_loose
 from evalaction.importers.places import Place, Read, read_named
@@ -49,8 +49,9 @@ def convert(data: bytes, *, file: str, read: Read) -> Imported:
     refuse_empty(total, "test", file)
     prompts = read_prompts(root.get("prompts"), place.at("prompts"), read, ledger)
     if not prompts:
-        lost = "; ".join(f"{part.place}: {part.what}: {part.why}" for part in ledger.parts if part.what.startswith("prompt "))
-        raise UsageError(f"No prompt of {short(file)} can be carried, so there is no arm. {lost}")
+        lost = [f"{part.place}: {part.what}: {part.why}" for part in ledger.parts if part.what.startswith("prompt ")]
+        why = "; ".join(lost) or "it names none under `prompts`"
+        raise UsageError(f"No prompt of {short(file)} can be carried, so there is no arm: {why}.")
     name = "providers" if "providers" in root else "targets"
     providers = read_providers(root.get(name), place.at(name), read, ledger)
     arms = _arms(prompts, providers, place, ledger)
@@ -113,6 +114,8 @@ def _items(
         ledger.partial += any(part.judges for part in parts)
     if any("expected" in item or "regex" in str(item.get("check")) for item in items):
         ledger.note(STRIPPED)
+    if items:
+        ledger.note(KEPT)
     if any("schema" in item or item.get("extract") == "json" for item in items):
         ledger.note("JSON is read strictly here: a key that is there twice is not JSON")
     return items
@@ -134,9 +137,8 @@ def _files(
         entries[arm] = {"endpoint": endpoint, "template": path}
     sign: Mapping[str, Json] = {"claim": "none", "seed": "choose-me-before-the-first-run"}
     description = root.get("description")
-    title = re.sub(r"\s+", " ", description).strip() if isinstance(description, str) else ""
     files["card.yaml"] = card_text(
-        title[:80] if title.isprintable() and title else "imported",
+        titled(description),
         comment=PUBLIC.format(short(file)),
         tasks="tasks.jsonl",
         data="public",

@@ -36,9 +36,10 @@ def csv_tests(data: bytes, *, file: str) -> Iterator[tuple[Mapping[str, Json], P
 
 def _test(row: Mapping[str | None, str | None]) -> dict[str, Json]:
     variables: dict[str, Json] = {}
-    asserts: list[Json] = []
+    asserts: list[dict[str, Json]] = []
     found: dict[str, Json] = {}
     options: dict[str, Json] = {}
+    metric: dict[str, Json] = {}
     for name, value in row.items():
         if name is None or value is None:
             found["columns"] = "more or fewer cells than the header"
@@ -51,9 +52,11 @@ def _test(row: Mapping[str | None, str | None]) -> dict[str, Json]:
             found["metadata"] = {**_mapping(found.get("metadata")), name.removeprefix("__metadata:"): value}
         elif name in _SETTINGS:
             found |= {_SETTINGS[name]: value} if value else {}
-        elif name != "__metric":
+        elif name == "__metric":
+            metric = {"metric": value} if value else {}
+        else:
             variables[name] = value
-    return {**found, "vars": variables, "assert": asserts, **({"options": options} if options else {})}
+    return {**found, "vars": variables, "assert": [one | metric for one in asserts], **({"options": options} if options else {})}
 
 
 def assert_of(text: str) -> dict[str, Json]:

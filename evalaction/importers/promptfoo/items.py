@@ -45,15 +45,18 @@ def item_fields(
     """The item, and those of its asserts and vars that are left out. Raises NotCarried."""
     _refuse_settings(case)
     variables, unread = _variables(case, names, read, ledger)
-    needs, lost = _needs(case, Context(variables=variables, read=read), templates)
+    needs, lost = _needs(case, Context(variables=variables, read=read), templates, ledger)
     if not needs.anything:
         raise NotCarried(_nothing(lost))
     fields: dict[str, Json] = {"id": item_id, "vars": variables or {"test": item_id}, **needs.fields()}
-    tags = list(_tags(case))
-    return tried(fields | ({"tags": tags} if tags else {})), [*lost, *unread]
+    tags, untagged = _tags(case)
+    return tried(fields | ({"tags": tags} if tags else {})), [*lost, *unread, *untagged]
 
 
 def _refuse_settings(case: Case) -> None:
+    for name in ("vars", "options"):
+        if case.fields.get(name) is not None and not isinstance(case.fields[name], Mapping):
+            raise NotCarried(f"its `{name}` are no mapping; write them out")
     for name in case.fields:
         if name not in _READ:
             raise NotCarried(_WHY_FIELDS.get(name, f"it has `{short(name)}`, which this importer does not know"))
@@ -91,7 +94,7 @@ def _variable(value: Json, place: Place, read: Read) -> str:
     return text
 
 
-def _needs(case: Case, context: Context, templates: Mapping[str, Json]) -> tuple[Needs, list[Lost]]:
+def _needs(case: Case, context: Context, templates: Mapping[str, Json], ledger: Ledger) -> tuple[Needs, list[Lost]]:
     """What is carried of the asserts, and what is not."""
     needs = Needs()
     lost: list[Lost] = []
@@ -99,6 +102,8 @@ def _needs(case: Case, context: Context, templates: Mapping[str, Json]) -> tuple
     found.sort(key=lambda pair: not isinstance(pair[0].get("value"), Mapping) or pair[0].get("type") != "equals")
     for assertion, place in found:
         kind = str(assertion.get("type", "without a type"))
+        if "metric" in assertion or assertion.get("weight", 1) != 1:
+            ledger.note("weights and names of metrics stay behind: there are no scores here, every check of a test must hold")
         if assertion.get("weight") == 0:
             lost.append(Lost(place, f"assert `{short(kind)}`", "its weight is 0, so it decides nothing"))
             continue
@@ -136,10 +141,16 @@ def _nothing(lost: list[Lost]) -> str:
     return "; ".join(dict.fromkeys(f"{one.what}: {one.why}" for one in lost))
 
 
-def _tags(case: Case) -> Iterator[str]:
+def _tags(case: Case) -> tuple[list[str], list[Lost]]:
+    """Metadata as tags `name:value`, and what of them cannot be one."""
+    tags: dict[str, None] = {}
+    lost: list[Lost] = []
     metadata = case.fields.get("metadata")
     for name, value in metadata.items() if isinstance(metadata, Mapping) else ():
-        if isinstance(value, (str, int, bool)):
-            tag = f"{name}:{text_of(value)}".strip()
-            if len(tag) <= 100 and not invisible(tag):
-                yield tag
+        tag = f"{name}:{text_of(value)}".strip() if isinstance(value, (str, int, bool)) else ""
+        if tag and len(tag) <= 100 and not invisible(tag):
+            tags[tag] = None
+        else:
+            why = "only short texts, whole numbers and `true` or `false` become tags"
+            lost.append(Lost(case.place.at("metadata", name), f"metadata `{short(name)}`", why))
+    return list(tags), lost

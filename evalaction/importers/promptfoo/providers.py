@@ -104,6 +104,8 @@ def _provider(entry: Json, place: Place, ledger: Ledger) -> Provider:
     if known is None:
         raise NotCarried("the card has no API for it; name one of `openai`, `anthropic`, `http` or `command` in its place")
     model = name[len(known) + 1 :]
+    if not 0 < len(model) <= 200 or not model.isprintable() or is_key(model) or has_credentials(model):
+        raise NotCarried("the name of its model is none that a card may hold")
     if known == "openai" and ":" in model and not model.startswith("ft:"):
         raise NotCarried("only chat and responses of this service are asked by a card")
     for field in ("transform", "prompts", "delay"):
@@ -119,19 +121,14 @@ def _endpoint(service: _Service, model: str, config: Json, place: Place, ledger:
     address: dict[str, Json] = {"url": service.url}
     key: dict[str, Json] = {"key_env": service.key_env} if service.key_env else {}
     for name, value in config.items() if isinstance(config, Mapping) else ():
-        if name in _PARAMS and not _templated(value):
+        if name in _PARAMS and not _elsewhere(value):
             params[name] = value
         elif name == "apiKeyEnvar" and isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
             key = {"key_env": value}
         elif name in ("apiBaseUrl", "apiHost") and isinstance(value, str):
             address = _address(value if name == "apiBaseUrl" else f"https://{value}/v1")
         else:
-            why = (
-                "a key is never copied; set the variable that `key_env` names"
-                if "key" in name.casefold()
-                else "has no place in a card"
-            )
-            ledger.part(place.at(name).line, f"config `{short(name)}` of {short(model)}", why, file=place.file)
+            ledger.part(place.at(name).line, f"config `{short(name)}` of {short(model)}", _why(name), file=place.file)
     if service.api in ("openai", "anthropic") and service.key_env and not _REASONING.match(model):
         for name, value in _DEFAULTS.items():
             if name not in params and not (name == "max_tokens" and "max_completion_tokens" in params):
@@ -142,11 +139,18 @@ def _endpoint(service: _Service, model: str, config: Json, place: Place, ledger:
     return {"api": service.api, **address, **key, "model": model, **({"params": params} if params else {})}
 
 
+def _why(name: str) -> str:
+    if "key" in name.casefold():
+        return "a key is never copied; set the variable that `key_env` names"
+    return "its value stands in the environment or in a file; write it out" if name in _PARAMS else "has no place in a card"
+
+
 def _address(url: str) -> dict[str, Json]:
     plain = re.fullmatch(r"https?://[A-Za-z0-9.:/_-]+", url) and not has_credentials(url) and not is_key(url)
     return {"url": url} if plain else {"url_env": "EVAL_URL"}
 
 
-def _templated(value: Json) -> bool:
+def _elsewhere(value: Json) -> bool:
+    """Whether the value stands in the environment or in a file, or is none that a card may hold."""
     text = str(value)
     return "{{" in text or "file://" in text or is_key(text)
