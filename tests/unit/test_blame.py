@@ -68,6 +68,8 @@ def test_time_that_the_machine_did_not_give_is_nobodys_fault() -> None:
     error = Checked(None, "checker:timeout: over 3,000 ms, most of them spent waiting for the machine")
     assert split(starved, ending(1), GONE_SAID, note("waiting")) == error
     assert split(ending(), starved, None, note("waiting")) == error
+    busy = ending(limit="wall", signal=9, run_delay_ms=2_900, cpu_ms=1_500)
+    assert split(busy, ending(1), GONE_SAID, note("waiting")) == Checked(False, "candidate:timeout: over 3,000 ms")
     unknown = ending(limit="wall", signal=9, run_delay_ms=None)
     assert split(unknown, ending(1), GONE_SAID, note("waiting")).passed is False
 

@@ -88,8 +88,9 @@ def candidate_gone(ending: Ending, limits: CheckLimits) -> Checked:
 
 
 def starved(ending: Ending, limits: CheckLimits) -> bool:
-    """Whether most of its time a process was ready to run and got no CPU."""
-    return ending.run_delay_ms is not None and ending.run_delay_ms * 2 >= limits.timeout_ms
+    """Whether most of its time a process was ready to run and got no CPU, and not because it ran against its own threads."""
+    delayed = ending.run_delay_ms is not None and ending.run_delay_ms * 2 >= limits.timeout_ms
+    return delayed and ending.cpu_ms * 2 < limits.timeout_ms
 
 
 def over(limit: LimitName, limits: CheckLimits) -> str:

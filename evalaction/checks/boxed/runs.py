@@ -17,7 +17,7 @@ from evalaction.checks.boxed.descriptors import Descriptors
 from evalaction.checks.inside.board import SIZE, Note, read_note
 from evalaction.checks.inside.job import texts
 from evalaction.method.card import CheckLimits
-from evalaction.sandbox.records import Bind, Ending, Limits, Rung, Spec, Task
+from evalaction.sandbox.records import Bind, Ending, Limits, Rung, SandboxError, Spec, Task
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -29,6 +29,10 @@ GRACE_MS = 1_000
 """The check's side may run so much longer than the candidate: whoever waits in vain can still say so."""
 LEAVE_S = 1.0
 """How long a candidate may take to end when its check is done."""
+
+
+class Lost(Exception):
+    """The box has lost a process; the text is the reason of a checker error."""
 
 
 class Process(Protocol):
@@ -91,6 +95,8 @@ async def split(box: Sandbox, program: Program, candidate: str, limits: CheckLim
             processes.append(await box.start(_task("checker", to_check, limits, program.beside, extra_ms=GRACE_MS)))
             own.close(end for end in {*to_candidate.values(), *to_check.values()} if end != board)
             ends = await _both(*processes, board=board)
+        except Lost as lost:
+            return Checked(None, str(lost))
         finally:
             for process in processes:
                 process.kill()
@@ -110,6 +116,8 @@ async def together(box: Sandbox, program: Program, candidate: str, limits: Check
         ending, said = await _alone(box, job, nonce, _Start("together", files, limits))
     except ValueError:
         return Checked(False, "candidate:protocol: what was said is no verdict")
+    except Lost as lost:
+        return Checked(None, str(lost))
     return blame.together(ending, said, limits)
 
 
@@ -121,6 +129,8 @@ async def pure(box: Sandbox, program: Program, given: Given, limits: CheckLimits
         ending, said = await _alone(box, job, nonce, _Start("pure", program.beside, limits))
     except ValueError:
         return Checked(None, "checker:protocol: what it said is no verdict")
+    except Lost as lost:
+        return Checked(None, str(lost))
     return blame.alone(ending, said, limits)
 
 
@@ -138,7 +148,7 @@ async def _alone(box: Sandbox, job: bytes, nonce: str, start: _Start) -> tuple[E
         process = await box.start(_task(start.entry, handed, start.limits, start.files))
         try:
             own.close(handed.values())
-            ending = await process.wait()
+            ending = await _ended(process)
         finally:
             process.kill()
         return ending, blame.read_said(own.rest_of(verdict[0]), nonce)
@@ -146,7 +156,7 @@ async def _alone(box: Sandbox, job: bytes, nonce: str, start: _Start) -> tuple[E
 
 async def _both(candidate: Process, checker: Process, *, board: int) -> tuple[Ending, Ending]:
     """Both endings. Time that ran out while the check was busy with itself is not waited for any longer."""
-    ours, theirs = _soon(checker.wait()), _soon(candidate.wait())
+    ours, theirs = _soon(_ended(checker)), _soon(_ended(candidate))
     try:
         await asyncio.wait((ours, theirs), return_when=asyncio.FIRST_COMPLETED)
         if not ours.done() and theirs.result().limit == "wall" and _note(board).phase in ("starting", "own"):
@@ -159,6 +169,14 @@ async def _both(candidate: Process, checker: Process, *, board: int) -> tuple[En
     finally:
         ours.cancel()
         theirs.cancel()
+
+
+async def _ended(process: Process) -> Ending:
+    """Raises Lost: one check has no verdict then, and the run goes on. A box that does not start again ends the run."""
+    try:
+        return await process.wait()
+    except SandboxError as error:
+        raise Lost(f"checker:crash: {error.sentence}") from error
 
 
 def _soon(waiting: Coroutine[None, None, Ending]) -> asyncio.Task[Ending]:
