@@ -331,3 +331,12 @@ while frame:
     found = code(LIVE, list(candidates), IN_PROCESS)
     assert dict(zip(candidates, found, strict=True)) == candidates
     assert code(LIVE, [forger]) == ["candidate:raise: AttributeError: the candidate has no Stack"]
+
+
+def test_a_candidate_cannot_make_itself_look_starved() -> None:
+    candidates = [
+        "import os\nos.nice(19)\nwhile True: pass",
+        "import os\nos.setpriority(os.PRIO_PROCESS, 0, 19)",
+        "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))",
+    ]
+    assert code(CLAMP, candidates, BRIEF) == ["candidate:raise: PermissionError: [Errno 1] Operation not permitted"] * 3
