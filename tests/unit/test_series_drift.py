@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from fractions import Fraction
 
 from hypothesis import given
@@ -108,3 +110,32 @@ def test_evidence_is_never_printed_as_an_alarm_that_it_is_not() -> None:
     }
     texts |= {Fraction(1234, 10): "123", Fraction(1000): "over 1,000"}
     assert {value: evidence_text(value) for value in texts} == texts
+
+
+def share_of_alarms(rounds: int, alarm: Callable[[list[list[str]]], bool]) -> float:
+    """Over simulated fortnights of 40 items whose chances do not change, three draws each."""
+    hits = 0
+    for number in range(rounds):
+        dice = random.Random(f"no change:{number}")
+        chances = [dice.choice((0.5, 0.9, 1.0)) for _ in range(40)]
+        hits += alarm([["".join("pk"[dice.random() > chance] for _ in range(3)) for chance in chances] for _ in range(14)])
+    return hits / rounds
+
+
+def test_with_fresh_draws_no_change_raises_the_alarm_rarely_and_with_one_baseline_often() -> None:
+    """The whole table is `python -m benchmarks.drift`."""
+
+    def fresh(letters: list[list[str]]) -> bool:
+        return drift(nights(*letters)).highest >= ALARM
+
+    def frozen(letters: list[list[str]]) -> bool:
+        first, worse, better = "".join(letters[0]).encode()[::3], 0, 0
+        for one in letters[1:]:
+            more = changed("".join(one).encode()[::3], first)
+            worse, better = worse + more[0], better + more[1]
+            if one_sided(worse, better) >= ALARM:
+                return True
+        return False
+
+    assert share_of_alarms(150, fresh) <= 0.05
+    assert share_of_alarms(150, frozen) >= 0.1

@@ -91,6 +91,9 @@ def test_what_changed_since_the_run_before_is_said() -> None:
     assert changes(arms=(arm("treatment", GOOD, requests_sha256="1" * 64),)) == ["what is asked changed"]
     assert changes(arms=(arm("treatment", GOOD, requests_sha256="1" * 64, model="next"),)) == ["model ‹some-model› → ‹next›"]
     assert changes(arms=(arm("treatment", GOOD, requests_sha256="1" * 64, model=None),)) == ["model ‹some-model› → ‹none›"]
+    assert changes(arms=(arm("treatment", GOOD, endpoint="other"),), tool_version="1") == [
+        "endpoint ‹main› → ‹other›", "evalaction ‹0› → ‹1›",
+    ]  # fmt: skip
 
 
 def test_a_changed_runner_image_is_shown() -> None:
