@@ -218,6 +218,7 @@ def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
         items=len(manifest.items),
         scripted=facts.scripted,
         callouts=refusal_callouts(facts),
+        facts=facts,
     )
 
 

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.runs import SEED, balanced, card, endpoint, facts, limit, names, row, rows, say, sign, tally
+from support.runs import SEED, balanced, card, endpoint, facts, limit, names, one_arm, row, rows, say, sign, tally
 
-from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, UnregisteredError, UsageError
+from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, Settled, UnregisteredError, UsageError
 from evalaction.method.counting.tally import Tally
 from evalaction.method.judging.verdict import judge
 from evalaction.method.numbers import Bounded, Rate, Threshold
 from evalaction.method.records import ARMS, Quoted, Usage
-from evalaction.method.report import Provenance
+from evalaction.method.report import Change, Provenance
+from evalaction.method.telling.callouts import refusal_callouts
 from evalaction.method.telling.summary import build_report, refusal_report
 
 
@@ -130,6 +131,30 @@ def test_a_refusal_after_the_card_was_read_says_what_it_knows() -> None:
     assert report.callouts == (("Note.",),)
     single = refusal_report(UsageError("x"), name="n", provenance=Provenance(tool_version="0"), card=card())
     assert single.claim is None and single.metric is None and single.titles == ()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "heading"),
+    [
+        (Outcome.UNCHANGED, None, "nothing to judge: both arms send the same requests"),
+        (Outcome.UNCHANGED, "skipped", "skipped: nothing of this card differs from base"),
+        (Outcome.REGISTERED, None, "registered: this card judges from the next change on"),
+    ],
+)
+def test_what_is_settled_without_a_draw_breaks_nothing(outcome: Outcome, code: str | None, heading: str) -> None:
+    end = Settled("Nothing was drawn.", outcome=outcome, code=code)
+    report = refusal_report(end, name="n", provenance=Provenance(tool_version="0"), callouts=(("Note.",),))
+    assert report.heading == (heading,) and report.verdict.breaks == () and report.verdict.outcome.exit_code == 0
+    assert [say(one) for one in report.callouts] == ["Note.", "‹Nothing was drawn.›"]
+
+
+def test_a_refused_change_still_says_what_changed() -> None:
+    grid = one_arm("p")
+    moved = facts(grid, levers=("model",), changes=(Change(lever="model", name="model", old="a", new="b"),), base_missing=True)
+    report = refusal_report(NotRunError("x"), name="n", provenance=Provenance(tool_version="0"), facts=moved)
+    assert report.changed is not None and say(report.changed) == "One lever moved: model (‹model› ‹a› → ‹b›)."
+    assert report.changes == moved.changes
+    assert "no base, no sign" in say(refusal_callouts(moved)[0])
 
 
 STRIP = st.text("ppkcue", min_size=2, max_size=2)

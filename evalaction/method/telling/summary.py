@@ -126,11 +126,12 @@ def refusal_report(
     scripted: bool = False,
     callouts: tuple[Sentence, ...] = (),
     breaks: tuple[Break, ...] = (),
+    facts: RunFacts | None = None,
 ) -> Report:
     """The report of a run that drew nothing: `error` gives outcome, break and sentence (0, 2, 4, 5, 6).
 
-    `card` where it was read; `breaks` where there are several reasons: they stand in the place of the error's own. What is
-    settled (0) breaks nothing: its sentence is a callout.
+    `card` where it was read, `facts` where its arms were resolved; `breaks` where there are several reasons: they stand in the
+    place of the error's own. What is settled (0) breaks nothing: its sentence is a callout.
     """
     if isinstance(error, Settled):
         callouts = (*callouts, (Quoted(error.sentence),))
@@ -157,5 +158,7 @@ def refusal_report(
         limits=(),
         counts=Counts(planned=0, sent=0, written=0),
         provenance=provenance,
+        changed=what_changed(facts) if facts else None,
+        changes=facts.changes if facts else (),
         gated=True,
     )
