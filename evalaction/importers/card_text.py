@@ -57,9 +57,11 @@ def card_text(
     arms: Mapping[str, Json],
     draws: Mapping[str, Json],
     sign: Mapping[str, Json] | None = None,
+    checker: str | None = None,
 ) -> bytes:
     """The bytes of a card without hashes: `evalaction lock` adds them."""
-    lines = [f"# {comment}", "protocol: evalaction/1", f"name: {flow(name)}", f"exam: {flow({'tasks': tasks, 'data': data})}"]
+    exam = {"tasks": tasks, "data": data} | ({"checker": checker} if checker else {})
+    lines = [f"# {comment}", "protocol: evalaction/1", f"name: {flow(name)}", f"exam: {flow(exam)}"]
     lines += ["endpoints:", *(f"  {flow(key)}: {flow(fields)}" for key, fields in endpoints.items())]
     lines += ["arms:", *(f"  {arm}: {flow(fields)}" for arm, fields in arms.items())]
     lines.append(f"draws: {flow(draws)}")

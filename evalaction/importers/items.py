@@ -15,11 +15,13 @@ from evalaction.method.exams.sources import read_jsonl
 TASKS = "tasks.jsonl"
 
 
-def tried(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """The item itself. Raises NotCarried where an exam would refuse it."""
+def tried(fields: Mapping[str, Json], *, checker: str | None = None) -> dict[str, Json]:
+    """The item itself. Raises NotCarried where an exam would refuse it. `checker`: the Python file that the card will name."""
     try:
         for raw in read_jsonl(jsonl([fields]), file=TASKS):
-            prepare(item_of(raw, 0).check)
+            check = item_of(raw, 0, checker).check
+            if check.kind != "python":
+                prepare(check)
     except SourceError as error:
         raise NotCarried(error.sentence.partition(": ")[2] or error.sentence) from None
     except (BadCheck, UnicodeEncodeError) as error:

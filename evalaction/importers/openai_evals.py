@@ -1,7 +1,8 @@
 """A registry file of openai/evals with its samples → exam and card, for the classes that compare texts.
 
 Meanings follow github.com/openai/evals (`evals/elsuite/basic`): Match accepts a reply that begins with an ideal answer, Includes
-one that holds it, JsonMatch one that is the same JSON, JsonValidator one that is JSON.
+one that holds it, JsonMatch one that is the same JSON, JsonValidator one that is JSON; what FuzzyMatch accepts is said by a
+checker that is written beside the exam.
 """
 
 from __future__ import annotations
@@ -24,8 +25,29 @@ from evalaction.method.reading.text import decode, short
 
 MAX_SAMPLES = 50_000
 _POINTER = b"version https://git-lfs.github.com/spec/"
-_CLASSES = {"Match": "match", "Includes": "includes", "JsonMatch": "json", "JsonValidator": "validator"}
+_CLASSES = {"Match": "match", "Includes": "includes", "JsonMatch": "json", "JsonValidator": "validator", "FuzzyMatch": "fuzzy"}
 _READ_ARGS = {"samples_jsonl", "few_shot_jsonl", "num_few_shot", "ignore_case", "max_tokens"}
+CHECKER = b'''\
+"""Whether a reply holds an accepted answer, or an answer the reply, with case, punctuation and articles left aside."""
+
+import re
+import string
+
+
+def checker(parsed, fixture):
+    got = plain(parsed)
+    for answer in fixture:
+        wanted = plain(answer)
+        if got == wanted or (got and wanted and (got in wanted or wanted in got)):
+            return True, "alike"
+    return False, "alike to none of the accepted answers"
+
+
+def plain(text):
+    kept = "".join(character for character in text.lower() if character not in string.punctuation)
+    return " ".join(re.sub(r"\\b(a|an|the)\\b", " ", kept).split())
+'''
+"""The comparison of FuzzyMatch, for exams that need it."""
 _DATA = "../data/"
 """Where samples lie, from the folder of the registry file."""
 
@@ -68,7 +90,7 @@ def convert(data: bytes, *, file: str, read: Read) -> Imported:
         try:
             fields = _item(value, eval_, shots, ledger)
             tags: dict[str, Json] = {"tags": [eval_.name[:100]]} if several else {}
-            items.append(tried({"id": f"sample-{number:04d}", **fields, **tags}))
+            items.append(tried({"id": f"sample-{number:04d}", **fields, **tags}, checker="checker.py"))
         except NotCarried as lost:
             ledger.item(line, f"sample {number}", lost.why, file=source)
     if items:
@@ -166,6 +188,8 @@ def _item(value: Json, eval_: _Eval, shots: list[Json], ledger: Ledger) -> dict[
         raise NotCarried("its `ideal` is not a text, nor a list of texts")
     if eval_.kind == "json":
         return {"prompt": prompt, "check": {"kind": "json", "value": _json(texts)}}
+    if eval_.kind == "fuzzy":
+        return {"prompt": prompt, "check": "python", "fixture": list(texts)}
     fold = eval_.kind == "includes" and eval_.args.get("ignore_case") is True
     need = Need(kind="start" if eval_.kind == "match" else "anywhere", texts=texts, fold=fold)
     return {"prompt": prompt, **one_check([need])}
@@ -209,6 +233,7 @@ def _files(items: list[dict[str, Json]], name: str, file: str, samples: list[_Sa
     lengths = {eval_.args.get("max_tokens") for eval_, *_ in samples}
     length = next(iter(lengths)) if len(lengths) == 1 else None
     params: dict[str, Json] = {"temperature": 0, "max_tokens": length if isinstance(length, int) and length > 0 else 500}
+    fuzzy = any(item.get("check") == "python" for item in items)
     card = card_text(
         re.sub(r"[^A-Za-z0-9._-]+", "-", name.partition(".")[0])[:80] or "imported",
         comment=f"From {short(file)}. Name your model; then `evalaction lock`, commit, `evalaction plan`.",
@@ -217,5 +242,6 @@ def _files(items: list[dict[str, Json]], name: str, file: str, samples: list[_Sa
         endpoints={"main": {**PLACEHOLDER, "params": params}},
         arms={"treatment": {"endpoint": "main"}},
         draws={"count": 3, "timeout_ms": 60_000},
+        checker="checker.py" if fuzzy else None,
     )
-    return {"card.yaml": card, "tasks.jsonl": jsonl(items)}
+    return {"card.yaml": card, "tasks.jsonl": jsonl(items)} | ({"checker.py": CHECKER} if fuzzy else {})

@@ -13,6 +13,7 @@ Kind: TypeAlias = Literal["whole", "anywhere", "start", "end", "pattern"]
 STRIPPED = "white space around a reply does not count here, as it may in the source"
 """The one difference of every such check."""
 _REST = "(?s:.*)"
+ANY = "(?s:.)"
 
 
 def literal(text: str) -> str:
@@ -63,6 +64,8 @@ def one_check(needs: Sequence[Need]) -> dict[str, Json]:
 
 def _regex(needs: Sequence[Need]) -> Mapping[str, Json]:
     pattern = "".join([r"\A", *(need.look for need in needs)])
+    if all(need.negated for need in needs):
+        pattern += ANY  # a reply is never empty, and a pattern that matches nothing at all looks as if it accepted everything
     if len(needs) == 1 and not needs[0].negated:
         need = needs[0]
         pattern = {

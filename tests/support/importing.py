@@ -38,7 +38,7 @@ def card_of(made: Imported) -> Card:
 def exam_of(made: Imported) -> Exam:
     """The exam; every arm of the card can be asked of every item of it."""
     card = card_of(made)
-    exam = load_exam(made.files, tasks=card.exam.tasks)
+    exam = load_exam(made.files, tasks=card.exam.tasks, checker=card.exam.checker)
     for arm in card.arms.values():
         resolve(Source(card=card, arm=arm, files=made.files, commit=None), exam)
     return exam

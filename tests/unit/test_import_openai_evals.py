@@ -62,6 +62,24 @@ def test_examples_go_before_the_last_message() -> None:
     assert [message.content for message in item.prompt] == ["s", "q0", "a0", "q1", "a1", "q"]
 
 
+@pytest.mark.parametrize(
+    ("reply", "ideal", "alike"),
+    [
+        ("The cat!", ["cat"], True), ("cat", ["A cat, of course"], True), ("dog", ["cat"], False), ("", ["cat"], False),
+        ("...", ["!"], True), ("an apple", ["pear", "Apple."], True), ("theory", ["ory"], True), ("it", ["a"], False),
+    ],
+)  # fmt: skip
+def test_fuzzy_match_is_a_checker_beside_the_exam(reply: str, ideal: list[str], alike: bool) -> None:
+    result = made("fuzzy_match:FuzzyMatch", {"input": "?", "ideal": ideal})
+    assert card_of(result).exam.checker == "checker.py"
+    (item,) = exam_of(result).items
+    assert item.check.kind == "python" and item.check.fixture == ideal
+    names: dict[str, Any] = {}
+    exec(compile(result.files["checker.py"], "checker.py", "exec"), names)
+    verdict, reason = names["checker"](reply, item.check.fixture)
+    assert verdict is alike and isinstance(reason, str)
+
+
 def test_several_evals_are_one_exam_with_tags() -> None:
     sample = lines({"input": "?", "ideal": "x"})
     data = registry("evals.elsuite.basic.match:Match", "evals.elsuite.basic.includes:Includes")
@@ -79,7 +97,7 @@ def test_the_endpoint_is_to_be_filled_in() -> None:
     ("name", "why"),
     [
         ("evals.elsuite.modelgraded.classify:ModelBasedClassify", MIRROR),
-        ("evals.elsuite.basic.fuzzy_match:FuzzyMatch", "is code of its own"),
+        ("evals.elsuite.basic.json_validator:Other", "is code of its own"),
         ("mine.match:Match", "is code of its own"),
         ("evals.elsuite.basic.match:Match", "the file `../data/d/s0.jsonl` is not there"),
     ],
@@ -159,7 +177,7 @@ _INPUT = st.one_of(
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.sampled_from(["match:Match", "includes:Includes", "json_match:JsonMatch", "json_validator:JsonValidator"]),
+    st.sampled_from(["match:Match", "includes:Includes", "json_match:JsonMatch", "json_validator:JsonValidator", "f:FuzzyMatch"]),
     st.lists(st.fixed_dictionaries({"input": _INPUT, "ideal": _IDEAL}), min_size=1, max_size=5),
 )
 def test_whatever_is_imported_can_be_read_and_counts_add_up(kind: str, samples: list[Any]) -> None:
