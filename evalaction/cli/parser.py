@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,26 @@ def parse(argv: Sequence[str]) -> Options:
     return Options(**vars(_parser().parse_args(argv)))
 
 
+class _Wide(argparse.RawDescriptionHelpFormatter):
+    """An option and what it does on one line: the help of every command fits a screen."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        """Many options are listed below, not here."""
+        many = [action for action in actions if action.option_strings and action.dest != "help"]
+        places = [action for action in actions if not action.option_strings]
+        named = " ".join(f"[{one.dest}]" if one.nargs == "?" else str(one.metavar or one.dest) for one in places)
+        super().add_usage(f"{self._prog} [OPTIONS] {named}" if len(many) > 3 else usage, actions, groups, prefix)
+
+
 class _Program(argparse.ArgumentParser):
     """The program itself: its help is the list of commands, on one screen."""
 
@@ -76,8 +96,8 @@ def _parser() -> argparse.ArgumentParser:
             name,
             help=words,
             description=words[0].upper() + words[1:] + ".",
-            epilog=f"example:\n  {example}\n\n{EXIT_CODES}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            epilog=f"example: {example}\n{EXIT_CODES}",
+            formatter_class=_Wide,
             allow_abbrev=False,
         )
         fill(command)
@@ -97,7 +117,7 @@ def _unsafe(command: argparse.ArgumentParser) -> None:
         "--allow-unsafe-execution",
         action="store_true",
         dest="allow_unsafe",
-        help="run code of a model without isolation where this machine has none; every report says so",
+        help="run models' code where no isolation is to be had",
     )
 
 
@@ -116,10 +136,8 @@ def _probe(command: argparse.ArgumentParser) -> None:
 
 
 def _base(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--base", metavar="REF", help="branch, tag or SHA that a card with `control: base` is compared with")
-    command.add_argument(
-        "--question", choices=("base", "head"), default="base", help="whose exam, claim and limits (default: base)"
-    )
+    command.add_argument("--base", metavar="REF", help="what `control: base` is compared with")
+    command.add_argument("--question", choices=("base", "head"), default="base", help="whose exam, claim and limits (base)")
 
 
 def _plan(command: argparse.ArgumentParser) -> None:
@@ -135,11 +153,11 @@ def _plan(command: argparse.ArgumentParser) -> None:
 
 def _run(command: argparse.ArgumentParser) -> None:
     _card(command)
-    command.add_argument("--run-dir", type=Path, metavar="DIR", help="where the run is written (default: runs/NAME-TIME)")
+    command.add_argument("--run-dir", type=Path, metavar="DIR", help="where the run is written (runs/NAME-TIME)")
     _base(command)
-    command.add_argument("--resume", action="store_true", help="add the missing draws of the unsealed run in --run-dir")
-    command.add_argument("--rehearse", action="store_true", help="uncommitted files, any machine, unsealed; never a result")
-    command.add_argument("--synthetic", action="store_true", help="let a scripted endpoint be judged; the report stays SYNTHETIC")
+    command.add_argument("--resume", action="store_true", help="draw what the run in --run-dir still lacks")
+    command.add_argument("--rehearse", action="store_true", help="uncommitted, any machine, unsealed: no result")
+    command.add_argument("--synthetic", action="store_true", help="judge scripted replies; titled SYNTHETIC")
     command.add_argument("--history", type=Path, metavar="DIR", help="add the run to the history in this folder")
     command.add_argument("--quiet", action="store_true", help="no progress")
     _unsafe(command)
