@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from support.boxes import SAFE, rung
-from support.programs import BRIEF, PATIENT, code, each
+from support.judging import item, reached
+from support.programs import BRIEF, PATIENT, best_rung, code, each
 
+from evalaction.checks.judgement import Judgement
+from evalaction.checks.pool import Judge
+from evalaction.errors import EvalactionError
 from evalaction.method.card import CheckLimits
+from evalaction.method.records import Check
 from evalaction.sandbox.records import How
 
 CLAMP = """
@@ -340,3 +347,39 @@ def test_a_candidate_cannot_make_itself_look_starved() -> None:
         "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))",
     ]
     assert code(CLAMP, candidates, BRIEF) == ["candidate:raise: PermissionError: [Errno 1] Operation not permitted"] * 3
+
+
+CLAMPS = item(Check(kind="code", file="t/check.py"))
+FILES = {"t/check.py": CLAMP.encode()}
+
+
+def test_leaving_the_judge_ends_what_is_under_way() -> None:
+    async def run() -> list[Judgement | BaseException]:
+        async with Judge([CLAMPS], PATIENT, 2, files=FILES, rung=best_rung()) as judge:
+            asleep = [judge(CLAMPS, reached("import time\ntime.sleep(1e6)")) for _ in range(3)]
+            assert (await judge(CLAMPS, reached("x ="))).columns.verdict == "fail"
+            await asyncio.sleep(0.2)
+        return list(await asyncio.gather(*asleep, return_exceptions=True))
+
+    found = asyncio.run(asyncio.wait_for(run(), 60))
+    assert [type(one) for one in found] == [asyncio.CancelledError] * 3
+
+
+def test_without_a_box_nothing_is_run() -> None:
+    async def run() -> None:
+        async with Judge([CLAMPS], PATIENT, 2, files=FILES) as judge:
+            await judge(CLAMPS, reached(GOOD))
+
+    with pytest.raises(EvalactionError, match="no box was opened") as caught:
+        asyncio.run(asyncio.wait_for(run(), 60))
+    assert caught.value.code == "no_box"
+
+
+def test_an_output_that_may_not_be_quoted_leaves_only_words() -> None:
+    async def run() -> list[Judgement]:
+        outputs = ["def clamp(*a): return 'sk-0123456789'", "raise ValueError('sk-0123456789')", "sk-0123456789 = "]
+        async with Judge([CLAMPS], PATIENT, 2, files=FILES, rung=best_rung(), quotable=lambda text: "sk-" not in text) as judge:
+            return await asyncio.gather(*(judge(CLAMPS, reached(output)) for output in outputs))
+
+    columns = [one.columns for one in asyncio.run(asyncio.wait_for(run(), 60))]
+    assert [one.contract_reason or one.check_reason for one in columns] == ["exit", "candidate:raise", "not_python"]
