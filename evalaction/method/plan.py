@@ -44,7 +44,7 @@ class Plan:
     """Items that each half needs; None without a claim that reads halves."""
     add_items: int
     """How many items to add so that both halves reach the floor with 99 % certainty; 0 when they do."""
-    left_out: int
+    left_out: int = 0
     """Items of the exam that are not drawn because both arms ask the same (`sign.items: changed`)."""
     slots: int
     timeout_ms: int
