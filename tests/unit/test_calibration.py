@@ -18,7 +18,8 @@ from evalaction.method.cards.parse import parse_card
 from evalaction.method.judging.false_alarm import false_alarm
 from evalaction.method.plan import ArmCost, Plan
 from evalaction.method.records import Break
-from evalaction.method.report import FalseAlarm, Report
+from evalaction.method.report import CALIBRATION, FalseAlarm, Provenance, Report
+from evalaction.method.telling.callouts import plain_callouts
 
 
 def made(changes: dict[str, Any] | None = None) -> Any:
@@ -64,7 +65,7 @@ def test_a_card_without_a_sign_is_refused() -> None:
 def test_many_runs_cost_as_many_times_as_much(times: int, out: int | None, usd: Fraction | None) -> None:
     cost = ArmCost(arm="treatment", endpoint="main", calls=10, input_tokens=70, output_tokens=out, usd=usd)
     plan = Plan(
-        items=5, draws=2, costs=(cost, cost), halves=None, floor=None, add_items=0,
+        items=5, left_out=0, draws=2, costs=(cost, cost), halves=None, floor=None, add_items=0,
         slots=1, timeout_ms=1, per_minute=None, deadline_ms=1,
     )  # fmt: skip
     total = all_runs(plan, times)
@@ -102,3 +103,10 @@ def test_invalid_data_earn_nothing_and_say_nothing() -> None:
     found = calibrated(silent, sign, 1)
     assert (found.spoke, found.earned, found.share, found.computed) == (0, 0, None, None)
     assert calibrated([report(1)], sign, 1).computed is None
+
+
+def test_the_report_says_what_it_is() -> None:
+    tally = runs.one_arm("p")
+    marked = Provenance(tool_version="0", inputs={CALIBRATION: "1 of 2"})
+    assert any("one arm against itself" in runs.say(said) for said in plain_callouts(runs.facts(tally, provenance=marked)))
+    assert not any("itself" in runs.say(said) for said in plain_callouts(runs.facts(tally)))
