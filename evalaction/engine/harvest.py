@@ -14,6 +14,8 @@ from evalaction.engine.shelf import Shelf
 from evalaction.engine.texts import Texts
 from evalaction.method.records import Row
 from evalaction.report.cells import Cells
+from evalaction.report.html.data import detailed
+from evalaction.report.html.kept import NoTexts
 from evalaction.report.html.page import Drawn
 from evalaction.report.rows_csv import first_protocol_line, row_line
 
@@ -27,6 +29,9 @@ class Harvest:
         self._manifest = manifest
         self._stack = stack
         self._lines: dict[str, Shelf] = {}
+        self._places = array("Q")
+        self._heads: Shelf | None = None
+        """None as well where the page has no room for texts."""
         self.cells: Cells | None = None
 
     def add(self, row: Row) -> None:
@@ -34,13 +39,14 @@ class Harvest:
             self._make_room()
         assert self.cells is not None
         self.cells.add(row)
-        self._places[row.index] = self.cells.place_of(row) + 1
         self._lines["rows.csv"].add(row.index, row_line(row).encode())
         if "verdicts.csv" in self._lines:
             self._lines["verdicts.csv"].add(row.index, first_protocol_line(row).encode())
-        head = row.raw_head if row.columns.reach else row.error_head
-        if head:
-            self._heads.add(row.index, head.encode("utf-8", "surrogatepass"))
+        if self._heads is not None:
+            self._places[row.index] = self.cells.place_of(row) + 1
+            head = row.raw_head if row.columns.reach else row.error_head
+            if head:
+                self._heads.add(row.index, head.encode("utf-8", "surrogatepass"))
 
     def _new(self) -> Cells:
         manifest = self._manifest
@@ -56,8 +62,9 @@ class Harvest:
 
     def _make_room(self) -> None:
         self.cells = self._new()
-        self._places = array("Q", [0]) * len(self.cells)
-        self._heads = self._shelf()
+        if detailed(self.cells):
+            self._places = array("Q", [0]) * len(self.cells)
+            self._heads = self._shelf()
         self._lines["rows.csv"] = self._shelf()
         if len(self._manifest.arms) == 1:
             self._lines["verdicts.csv"] = self._shelf()
@@ -73,6 +80,8 @@ class Harvest:
         """The draws with their texts; None where nothing was drawn."""
         if self.cells is None:
             return None
+        if self._heads is None:
+            return Drawn(self.cells, NoTexts())
         texts = Texts(self._folder / TEXTS, self.cells, self._places, self._heads)
         self._stack.callback(texts.close)
         return Drawn(self.cells, texts)

@@ -1,6 +1,6 @@
 """What single draws say, in exam order: rows in, in any order, and a page or a test report reads them item by item.
 
-Some twenty-five bytes a draw: words that repeat are kept once.
+Some thirty bytes a draw: words that repeat are kept once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evalaction.method.records import ARMS, ArmName, Row
 
 MISSING: Final = "."
 """The letter of a draw that is not there."""
-_MOST = 1 << 53  # a stranger's rows may say anything
+_MOST = (1 << 32) - 2  # a stranger's rows may say anything
 
 
 class Words:
@@ -44,8 +44,8 @@ class Side:
     def __init__(self, cells: int) -> None:
         self.letters = bytearray(MISSING.encode() * cells)
         self.ms = array("I", [0]) * cells
-        self.tokens_in = array("Q", [0]) * cells
-        self.tokens_out = array("Q", [0]) * cells
+        self.tokens_in = array("I", [0]) * cells
+        self.tokens_out = array("I", [0]) * cells
         self.status = array("I", [0]) * cells
         self.reason = array("I", [0]) * cells
         self.finish = array("I", [0]) * cells

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -170,3 +172,8 @@ def test_what_did_not_change_and_where_it_was_sent_is_in_the_data() -> None:
     data = pages.data_of(render_html(behind(), Drawn(cells, pages.Held())))
     assert data["unchanged"] == [0]
     assert data["routes"] == [[[""], [0, 2]], [["", "tag code"], [0, 1, 1, 1]]]
+
+
+def test_templates_are_loaded_only_where_a_page_is_rendered() -> None:
+    code = "import sys, evalaction.engine.derive, evalaction.cli.commands.report; sys.exit('jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0

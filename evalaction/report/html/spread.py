@@ -112,7 +112,7 @@ def _scale(low: int, high: int) -> list[int]:
 
 def tokens(cells: Cells, *, out: bool) -> Tokens | None:
     """The tokens of each draw as its provider counted them; None where none did."""
-    counts = {arm: array("Q", filter(None, _counts(cells, arm, out=out))) for arm in cells.arms}
+    counts = {arm: array("I", filter(None, _counts(cells, arm, out=out))) for arm in cells.arms}
     counts = {arm: values for arm, values in counts.items() if values}
     if not counts:
         return None
