@@ -71,7 +71,10 @@ def views(spec: Spec, interpreter: Interpreter, *, namespaces: bool) -> tuple[Vi
 
 def hidden(spec: Spec, interpreter: Interpreter) -> tuple[str, ...]:
     """Where the interpreter keeps what is installed into it, ourselves perhaps; only teams' programs may need that."""
-    return () if spec.programs else tuple(f"{interpreter.library}/{name}" for name in _PACKAGES)
+    if spec.programs:
+        return ()
+    library = Path(interpreter.library)
+    return tuple(str(folder / name) for folder in (library, library.with_name("python3")) for name in _PACKAGES)
 
 
 def environment(interpreter: Interpreter) -> Mapping[str, str]:

@@ -55,8 +55,6 @@ class Ground:
 
 def prepare(config: Config) -> Ground:
     """Enter the namespaces that `config` asks for. Returns in the process that becomes the zygote; OSError when refused."""
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # when memory runs out, the guest goes first
     os.umask(0o022)  # other users walk through what we make
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, _FILES), hard))

@@ -145,16 +145,17 @@ class Zygote:
     def _start(self, job: Job, descriptors: list[int]) -> int | None:
         used = {one.slot for one in self.keepers.values()}
         slot = next(number for number in itertools.count() if number not in used)
-        report, tell = os.pipe()
-        try:
-            pid = self._fork(job, slot, descriptors, tell)
-        except OSError as error:
-            os.close(report)
-            self._send(job.number, {"trouble": f"fork: {error.strerror}"})
-            return None
-        finally:
-            os.close(tell)
-        pidfd = os.pidfd_open(pid)
+        with contextlib.ExitStack() as ours, contextlib.ExitStack() as on_failure:
+            try:
+                report, tell = os.pipe()
+                ours.callback(os.close, tell)
+                on_failure.callback(os.close, report)
+                pid = self._fork(job, slot, descriptors, tell)
+                pidfd = os.pidfd_open(pid)
+            except OSError as error:
+                self._send(job.number, {"trouble": f"no process could be started: {error.strerror}"})
+                return None
+            on_failure.pop_all()
         deadline = time.monotonic() + job.wall_ms / 1000 + _GRACE_S
         self.keepers[pidfd] = _Keeper(number=job.number, slot=slot, pid=pid, pidfd=pidfd, report=report, deadline=deadline)
         return pidfd
