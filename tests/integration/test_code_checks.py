@@ -175,6 +175,18 @@ def test_a_reply_that_uses_up_the_check_is_the_candidates_doing() -> None:
     assert [f.startswith(want) for f, want in zip(found, candidates.values(), strict=True)] == [True] * len(found), found
 
 
+@pytest.mark.parametrize(
+    "limits", [PATIENT, CheckLimits(timeout_ms=120_000, isolation="in_process")], ids=["split", "in_process"]
+)
+@pytest.mark.parametrize("how", ["from _candidate import *\nf", "from _candidate import f\nf", "import _candidate\n_candidate.f"])
+def test_a_name_that_the_candidate_lacks_is_its_failure_however_it_is_asked_for(how: str, limits: CheckLimits) -> None:
+    missing, there = code(f"{how}(1)\n", ["g = 1\n", "def f(x): return x\n"], limits)
+    assert missing.startswith(
+        ("candidate:raise: NameError: ", "candidate:raise: ImportError: ", "candidate:raise: AttributeError: ")
+    )
+    assert there == "pass"
+
+
 def test_a_check_cannot_swallow_the_end_of_its_candidate() -> None:
     check = """
 import _candidate

@@ -25,14 +25,14 @@ def main(_argument: bytes) -> int:
     sys.meta_path.insert(0, program.Finder(NAME, lambda: StandIn(remote, candidate), StandIn.fill))
     board.enter("own")
     error = program.run(check, file)
-    verdict.end(*_outcome(error, remote, board))
+    verdict.end(*_outcome(error, remote, board, check))
 
 
-def _outcome(error: BaseException | None, remote: Remote, board: Board) -> Outcome:
+def _outcome(error: BaseException | None, remote: Remote, board: Board, check: str) -> Outcome:
     if error is not None and any(error is one for one in remote.raised):
         return program.raised(error)
-    if isinstance(error, ImportError) and error.name == NAME:  # from _candidate import a name that is not there
-        return "fail", f"candidate:raise: ImportError: {error}"
+    if error is not None and program.lacks(error, check):
+        return program.raised(error)
     if isinstance(error, MemoryError) and board.note.weight > HEAVY:
         return "fail", "candidate:memory: its reply does not fit into the memory of the check"
     return program.of_check(error, answered=board.note.replies > 0)

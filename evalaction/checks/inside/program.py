@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib.machinery
 import linecache
 import os
+import re
 import sys
 import types
 from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
 from typing import Any
 
+from evalaction.checks.inside.candidate import NAME
 from evalaction.checks.inside.depth import start_at_the_top
 from evalaction.checks.inside.verdict import Word
 
 _BUGS = (NameError, ImportError)
+_STAR = re.compile(rf"^[ \t]*from[ \t]+{NAME}[ \t]+import[ \t]*\*", re.MULTILINE)
 Outcome = tuple[Word, str]
 
 
@@ -78,6 +81,15 @@ def raised(error: BaseException) -> Outcome:
     if isinstance(error, SystemExit):
         return "fail", f"candidate:exit: {_shown(error.code)}"
     return "fail", f"candidate:raise: {named(error)}"
+
+
+def lacks(error: BaseException | None, check: str) -> bool:
+    """Whether the check found that the candidate does not have a name; after a star import every missing name is one."""
+    if isinstance(error, ImportError) and error.name == NAME:
+        return True
+    if isinstance(error, AttributeError):
+        return error.obj is not None and error.obj is sys.modules.get(NAME)
+    return type(error) is NameError and _STAR.search(check) is not None
 
 
 def frames(error: BaseException) -> list[tuple[str, int]]:

@@ -25,17 +25,15 @@ def main(_argument: bytes) -> int:
         execute(candidate, module)
 
     sys.meta_path.insert(0, program.Finder(NAME, new_module, fill))
-    verdict.end(*_outcome(program.run(check, file), file))
+    verdict.end(*_outcome(program.run(check, file), file, check))
 
 
-def _outcome(error: BaseException | None, file: str) -> Outcome:
-    if error is not None and _of_candidate(error, file):
+def _outcome(error: BaseException | None, file: str, check: str) -> Outcome:
+    if error is not None and (program.lacks(error, check) or _of_candidate(error, file)):
         return program.raised(error)
     return program.of_check(error, answered=NAME in sys.modules)
 
 
 def _of_candidate(error: BaseException, check: str) -> bool:
     """Whether the innermost step that is of either of them is the candidate's."""
-    if isinstance(error, ImportError) and error.name == NAME:
-        return True
     return next((name == FILE for name, _ in reversed(program.frames(error)) if name in (FILE, check)), False)
