@@ -16,7 +16,7 @@ from support.endpoint_server import Answer, EndpointServer, Received, chat, resp
 from evalaction import schemas
 
 SHOWN = {"results.json", "comment.md", "summary.md", "report.html", "junit.xml", "badge.json", "SHA256SUMS"}
-WRITTEN = {"manifest.json", "rows.jsonl", "texts.jsonl", "rows.csv"} | SHOWN
+WRITTEN = {"manifest.json", "requests.jsonl", "rows.jsonl", "texts.jsonl", "rows.csv"} | SHOWN
 
 
 def test_lock_writes_the_hashes_and_nothing_else(make: Make) -> None:
