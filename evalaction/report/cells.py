@@ -19,7 +19,10 @@ _MOST = (1 << 32) - 2  # a stranger's rows may say anything
 
 
 class Words:
-    """Texts that repeat, by number; 0 is none. Beyond 10,000 different ones a reason is kept as the machine's word alone."""
+    """Texts that repeat, by number; 0 is none.
+
+    Beyond 10,000 different ones a reason is kept as the machine's word alone, and beyond 20,000 as an ellipsis.
+    """
 
     def __init__(self) -> None:
         self.names: list[str] = [""]
@@ -30,7 +33,7 @@ class Words:
             return 0
         number = self._numbers.get(text)
         if number is None and len(self.names) > MAX_DETAILS:
-            text = code_of(text)
+            text = code_of(text) if len(self.names) <= 2 * MAX_DETAILS else "…"
             number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = len(self.names)
@@ -50,6 +53,13 @@ class Side:
         self.reason = array("I", [0]) * cells
         self.finish = array("I", [0]) * cells
         self.endpoint = array("I", [0]) * cells
+        self.behind = array("I", [0]) * cells
+
+
+def _behind(row: Row) -> str:
+    """What lies behind a draw: polls of its job, attempts that a gateway admits, counters of its trace."""
+    told = {"polls": row.polls, "retries": row.retries, **(row.counters or {})}
+    return ", ".join(f"{name} {number:,}" for name, number in told.items() if number is not None)
 
 
 class Cells:
@@ -80,7 +90,7 @@ class Cells:
         self.halves = bytearray(len(self.ids))
         """0 or 1 for each item that was drawn."""
         self.sides = {arm: Side(len(self.ids) * draws) for arm in self.arms}
-        self.reasons, self.finishes, self.endpoints = Words(), Words(), Words()
+        self.reasons, self.finishes, self.endpoints, self.behind = Words(), Words(), Words(), Words()
         self._index = {item: index for index, item in enumerate(self.ids)}
 
     def __len__(self) -> int:
@@ -104,6 +114,8 @@ class Cells:
         side.reason[cell] = self.reasons.number(columns.reach_reason or columns.contract_reason or columns.check_reason)
         side.finish[cell] = self.finishes.number(row.finish_reason)
         side.endpoint[cell] = self.endpoints.number(row.endpoint)
+        if row.counters or row.polls is not None or row.retries is not None:
+            side.behind[cell] = self.behind.number(_behind(row))
         if row.usage.input is not None:
             side.tokens_in[cell] = min(row.usage.input, _MOST) + 1
         if row.usage.output is not None:

@@ -48,6 +48,17 @@ def test_words_are_kept_once_and_details_have_a_limit() -> None:
         words.number(f"differs: {number}")
     assert words.names[words.number("differs: new")] == "differs"
     assert len(words.names) <= MAX_DETAILS + 2
+    for number in range(MAX_DETAILS + 5):
+        words.number(f"no detail {number}")
+    assert words.names[words.number("one more")] == "…" and len(words.names) <= 2 * MAX_DETAILS + 2
+
+
+def test_what_lies_behind_a_draw_is_told() -> None:
+    cells = pages.cells({"treatment": ["pp"]})
+    cells.add(pages.row(counters={"tool_hops": 3}, polls=1200, retries=0))
+    held = pages.data_of(render_html(behind(), Drawn(cells, pages.Held())))
+    assert held["behinds"] == ["", "polls 1,200, retries 0, tool_hops 3"]
+    assert held["sides"][0]["behind"] == [1, 1, 0, 1]
 
 
 def test_a_count_that_nobody_can_have_meant_fits() -> None:

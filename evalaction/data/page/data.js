@@ -6,7 +6,7 @@ const readData = () => {
   block.remove();
   const size = data.ids.length * data.draws;
   for (const side of data.sides) {
-    for (const name of ["in", "status", "reason", "finish", "endpoint"]) side[name] = expanded(side[name], size);
+    for (const name of ["in", "status", "reason", "finish", "endpoint", "behind"]) side[name] = expanded(side[name], size);
   }
   data.routed = data.routes.map(([names, runs]) => {
     const rules = expanded(runs, data.ids.length);

@@ -39,6 +39,7 @@ const makePanel = (data, onClose) => {
       ["status", held.status[cell] ? String(held.status[cell]) : ""],
       ["endpoint", visible(data.endpoints[held.endpoint[cell]])],
       ["route", route(arm, (cell / data.draws) | 0)],
+      ["behind it", visible(data.behinds[held.behind[cell]])],
     ];
   };
 

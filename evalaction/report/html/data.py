@@ -19,7 +19,7 @@ from evalaction.report.html.kept import HEAD, Kept, Source
 from evalaction.report.moved import KINDS
 
 FORMAT = "evalaction-page/1"
-_PLURAL = {"reason": "reasons", "finish": "finishes", "endpoint": "endpoints"}
+_PLURAL = {"reason": "reasons", "finish": "finishes", "endpoint": "endpoints", "behind": "behinds"}
 MOST_DETAILED = 400_000
 """Draws up to which the page holds more of each than its mark."""
 _ACTIVE = re.compile("[<>&\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
@@ -57,7 +57,7 @@ def chunks(report: Report, cells: Cells, source: Source, kept: Kept, moved: Mapp
     }
     numbers: dict[str, list[int]] = {}
     if detailed(cells):
-        for column, words in (("reason", cells.reasons), ("finish", cells.finishes), ("endpoint", cells.endpoints)):
+        for column, words in _words(cells):
             head[_PLURAL[column]], numbers[column] = _in_order(words, [getattr(side, column) for side in cells.sides.values()])
     yield encoded(head)[:-1]
     yield ',"sides":['
@@ -69,6 +69,10 @@ def chunks(report: Report, cells: Cells, source: Source, kept: Kept, moved: Mapp
         yield from _texts(cells, source, places, limit)
         yield "}"
     yield "}"
+
+
+def _words(cells: Cells) -> tuple[tuple[str, Words], ...]:
+    return (("reason", cells.reasons), ("finish", cells.finishes), ("endpoint", cells.endpoints), ("behind", cells.behind))
 
 
 def _bits(kinds: Iterable[str]) -> int:
