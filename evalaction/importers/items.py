@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from evalaction.checks.kinds import BadCheck, prepare
@@ -11,6 +11,7 @@ from evalaction.importers.imported import NotCarried
 from evalaction.method.canonical import Json, dumps
 from evalaction.method.exams.items import item_of
 from evalaction.method.exams.sources import read_jsonl
+from evalaction.method.records import Item
 
 TASKS = "tasks.jsonl"
 
@@ -18,10 +19,9 @@ TASKS = "tasks.jsonl"
 def tried(fields: Mapping[str, Json], *, checker: str | None = None) -> dict[str, Json]:
     """The item itself. Raises NotCarried where an exam would refuse it. `checker`: the Python file that the card will name."""
     try:
-        for raw in read_jsonl(jsonl([fields]), file=TASKS):
-            check = item_of(raw, 0, checker).check
-            if check.kind != "python":
-                prepare(check)
+        for item in _read([fields], checker):
+            if item.check.kind != "python":
+                prepare(item.check)
     except SourceError as error:
         raise NotCarried(error.sentence.partition(": ")[2] or error.sentence) from None
     except (BadCheck, UnicodeEncodeError) as error:
@@ -33,11 +33,15 @@ def sound(items: Sequence[Mapping[str, Json]]) -> list[str | None]:
     """For each item why its schema cannot be used, or None. Tried in a worker, which a hostile one cannot outlive."""
     from evalaction.checks.validate import validate_items
 
-    read = [item_of(raw, index) for index, raw in enumerate(read_jsonl(jsonl(items), file=TASKS))]
-    with_schema = [item for item in read if item.schema is not None]
-    if not with_schema or _refused(lambda: validate_items(with_schema)) is None:
-        return [None] * len(read)
-    return [None if one.schema is None else _refused(partial(validate_items, [one])) for one in read]
+    with_schema = {index: one for index, item in enumerate(items) if "schema" in item for one in _read([item])}
+    if not with_schema or _refused(lambda: validate_items([*with_schema.values()])) is None:
+        return [None] * len(items)
+    refused = {index: _refused(partial(validate_items, [one])) for index, one in with_schema.items()}
+    return [refused.get(index) for index in range(len(items))]
+
+
+def _read(items: Iterable[Mapping[str, Json]], checker: str | None = None) -> Iterator[Item]:
+    return (item_of(raw, index, checker) for index, raw in enumerate(read_jsonl(jsonl(items), file=TASKS)))
 
 
 def _refused(attempt: Callable[[], object]) -> str | None:

@@ -18,7 +18,8 @@ from evalaction.method.reading.source import MAX_DEPTH, Document, Path, Scalar, 
 from evalaction.method.reading.text import decode, short
 from evalaction.method.reading.yaml_core import resolve
 
-MAX_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
+"""Of one file: its parser takes seconds for each megabyte."""
 MAX_VALUES = 100_000
 """Values of a document after its aliases are followed."""
 _HALF = re.compile("[\ud800-\udfff]")
