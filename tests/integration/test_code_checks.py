@@ -142,6 +142,7 @@ def test_a_check_that_sleeps_is_a_checker_error() -> None:
 HEAVY = """
 import _candidate
 value = _candidate.f()
+value = value if isinstance(value, (dict, list)) else list(value)
 assert value == {"a": 1}, len(value)
 """
 # Written past our side of the wire, so that the candidate pays less for its reply than the check.
@@ -170,6 +171,8 @@ def test_a_reply_that_uses_up_the_check_is_the_candidates_doing() -> None:
         raw("b'[' + b' ' * 2**24 + b']'"): ("candidate:oversize: a message of",),
         raw(itself): ("candidate:memory: ", "candidate:cpu: "),
         "def f(): return ['a' * 100] * 100_000": ("assert: 100000",),
+        "def f(): return range(10**15)": ("candidate:memory: ", "candidate:cpu: "),
+        "import itertools\ndef f(): return itertools.count()": ("candidate:cpu: ", "candidate:memory: "),
     }  # fmt: skip
     found = code(HEAVY, list(candidates), BRIEF)
     assert [f.startswith(want) for f, want in zip(found, candidates.values(), strict=True)] == [True] * len(found), found

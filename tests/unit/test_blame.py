@@ -74,7 +74,7 @@ def test_time_that_the_machine_did_not_give_is_nobodys_fault() -> None:
     assert split(unknown, ending(1), GONE_SAID, note("waiting")).passed is False
 
 
-@pytest.mark.parametrize("at", [note("waiting"), note("reading"), note("own", HEAVY + 1)])
+@pytest.mark.parametrize("at", [note("waiting"), note("reading"), note("own", HEAVY + 1), Note("own", 1, 9, larger=True)])
 @pytest.mark.parametrize(
     ("limit", "reason"),
     [
@@ -172,4 +172,4 @@ def test_everything_else_is_no_verdict(data: bytes) -> None:
 
 
 def test_a_board_that_nobody_wrote_on() -> None:
-    assert read_note(bytes(SIZE)) == Note("starting", 0, 0)
+    assert read_note(bytes(SIZE)) == Note("starting", 0, 0, larger=False)

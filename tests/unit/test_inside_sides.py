@@ -260,6 +260,35 @@ def test_the_board_tells_who_held_the_check_up() -> None:
         with pytest.raises(Ended):
             module.f()
         waiting = sides.board.note
-    assert (light.phase, light.candidate_holds, light.replies) == ("own", False, 2)
-    assert (heavy.phase, heavy.candidate_holds, heavy.replies) == ("own", True, 3)
+    assert (light.phase, light.candidate_holds, light.replies) == ("own", False, 1)
+    assert (heavy.phase, heavy.candidate_holds, heavy.replies) == ("own", True, 2)
     assert waiting.phase == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        (99_999, False), (10**9, True), (10**40, True), (-(10**8), True), (0.123456789012, False), (1e22, False),
+        (range(10), True), ([range(10**12)], True), ("a text", False), ([1] * 100, False), (None, False),
+    ],
+)  # fmt: skip
+def test_a_reply_may_be_larger_than_its_bytes(value: Any, holds: bool) -> None:
+    with candidate(f"def f(): return {value!r}") as module:
+        module.f()
+        assert module.__remote__._board.note.candidate_holds is holds
+
+
+def test_an_iterator_that_goes_on_is_the_candidates() -> None:
+    with candidate("import itertools\ndef f(): return itertools.repeat(1)") as module:
+        stream = module.f()
+        early = [next(stream) for _ in range(900)] and module.__remote__._board.note.candidate_holds
+        late = [next(stream) for _ in range(200)] and module.__remote__._board.note.candidate_holds
+    assert (early, late) == (False, True)
+
+
+def test_what_the_check_has_heard_of_the_candidate() -> None:
+    with candidate("def f(): 'Twelve: 123456789012'") as module:
+        board = module.__remote__._board
+        assert (board.note.replies, board.note.heavy) == (0, False)
+        assert module.__source__.startswith("def")
+        assert board.note.replies == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -10,7 +11,11 @@ Phase: TypeAlias = Literal["starting", "own", "waiting", "reading"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 HEAVY = 16_384
 """Bytes of a reply beyond which what the check does with it may be what used up its limits."""
-_NOTE = struct.Struct("<BIQ")  # phase, replies read, bytes of the longest one
+MANY = 1_000
+"""Values taken from one of the candidate's iterators beyond which it may be what goes on for ever."""
+_NOTE = struct.Struct("<B?IQ")  # phase, larger than they look, replies read, bytes of the longest one
+# A range, an integer beyond 2^53 or one of eight digits: small to send, and endless to whoever counts up to it.
+_LARGER = re.compile(rb'\["[ri]",|(?<![0-9.])[0-9]{8}')
 SIZE = _NOTE.size
 
 
@@ -18,11 +23,18 @@ class Note(NamedTuple):
     phase: Phase
     replies: int
     weight: int
+    larger: bool = False
+    """Whether a reply may be larger than its bytes."""
+
+    @property
+    def heavy(self) -> bool:
+        """Whether what the check holds of the candidate may be what used up its limits."""
+        return self.weight > HEAVY or self.larger
 
     @property
     def candidate_holds(self) -> bool:
         """Whether a limit that the check's side reaches now is the candidate's doing."""
-        return self.phase in ("waiting", "reading") or self.weight > HEAVY
+        return self.phase in ("waiting", "reading") or self.heavy
 
 
 class Board:
@@ -32,6 +44,7 @@ class Board:
         self._page = mmap.mmap(descriptor, SIZE)
         self._replies = 0
         self._weight = 0
+        self._larger = False
         self.enter("starting")
 
     @property
@@ -39,16 +52,26 @@ class Board:
         return read_note(self._page[:])
 
     def enter(self, phase: Phase) -> None:
-        _NOTE.pack_into(self._page, 0, PHASES.index(phase), self._replies, self._weight)
+        _NOTE.pack_into(self._page, 0, PHASES.index(phase), self._larger, self._replies, self._weight)
 
-    def received(self, weight: int) -> None:
-        """A reply of `weight` bytes is about to be read."""
+    def received(self, reply: bytes) -> None:
+        """A reply is about to be read."""
         self._replies += 1
-        self._weight = max(self._weight, weight)
+        self._weight = max(self._weight, len(reply))
+        self._larger = self._larger or _LARGER.search(reply) is not None
         self.enter("reading")
+
+    def read_source(self) -> None:
+        """The check has looked at the candidate's text, which is an answer too."""
+        self._replies += 1
+        self.enter("own")
+
+    def goes_on(self) -> None:
+        """One of the candidate's iterators has given many values."""
+        self._larger = True
 
 
 def read_note(data: bytes) -> Note:
     """What a page says."""
-    phase, replies, weight = _NOTE.unpack_from(data)
-    return Note(PHASES[phase], replies, weight)
+    phase, larger, replies, weight = _NOTE.unpack_from(data)
+    return Note(PHASES[phase], replies, weight, larger)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from evalaction.checks.inside import program
-from evalaction.checks.inside.board import HEAVY, Board
+from evalaction.checks.inside.board import Board
 from evalaction.checks.inside.candidate import NAME
 from evalaction.checks.inside.channel import Channel
 from evalaction.checks.inside.job import read_texts
@@ -33,6 +33,6 @@ def _outcome(error: BaseException | None, remote: Remote, board: Board, check: s
         return program.raised(error)
     if error is not None and program.lacks(error, check):
         return program.raised(error)
-    if isinstance(error, MemoryError) and board.note.weight > HEAVY:
+    if isinstance(error, MemoryError) and board.note.heavy:
         return "fail", "candidate:memory: its reply does not fit into the memory of the check"
     return program.of_check(error, answered=board.note.replies > 0)

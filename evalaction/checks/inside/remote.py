@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from evalaction.checks.inside.atoms import Malformed, NotPlain, Oversize, Wire
-from evalaction.checks.inside.board import Board
+from evalaction.checks.inside.board import MANY, Board
 from evalaction.checks.inside.candidate import CHAIN, NAME
 from evalaction.checks.inside.channel import Channel, Gone, unpack
 from evalaction.checks.inside.decoder import Decoder
@@ -41,7 +42,7 @@ class Remote:
         """Names and public names, once the candidate has been imported. Raises what it raised there."""
         with self._turn:
             if self._greeting is None:  # a check may import it again
-                self._greeting = self._receive()
+                self._greeting = self._receive(greeting=True)
         return self._read(self._greeting, "names", 3, [])
 
     def get(self, name: str) -> Any:
@@ -66,6 +67,11 @@ class Remote:
                 known = self._classes[name] = type(name, (found,), {"__module__": NAME})
             found = known
         return found
+
+    def source(self, text: str) -> str:
+        """The candidate's text, on its way to the check."""
+        self._board.read_source()
+        return text
 
     def missing(self, name: str) -> AttributeError:
         error = AttributeError(f"the candidate has no {name}", name=name)
@@ -114,11 +120,14 @@ class Remote:
             finally:
                 self.taken()
 
-    def _receive(self) -> list[Wire]:
+    def _receive(self, *, greeting: bool = False) -> list[Wire]:
         self._board.enter("waiting")
         with self._blamed():
             data = self._channel.receive_bytes()
-            self._board.received(len(data))
+            if greeting:  # names alone: the check has not asked for anything yet
+                self._board.enter("reading")
+            else:
+                self._board.received(data)
             return unpack(data)
 
     def _read(self, reply: list[Wire], word: str, length: int, mutables: list[Any]) -> list[Wire]:
@@ -158,7 +167,9 @@ class Remote:
         return self.function(wire[1], "returned") if wire[2] == "f" else self._stream(wire[1])
 
     def _stream(self, handle: int) -> Iterator[Any]:
-        while True:
+        for given in itertools.count():
+            if given == MANY:
+                self._board.goes_on()
             try:
                 value = self._ask(["next", handle], [])
             except StopIteration:

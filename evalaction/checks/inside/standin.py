@@ -15,7 +15,7 @@ class StandIn(types.ModuleType):
 
     def __init__(self, remote: Remote, source: str) -> None:
         super().__init__(NAME)
-        self.__dict__["__source__"] = source
+        self.__dict__["__text__"] = source
         self.__dict__["__remote__"] = remote
         self.__dict__["__values__"] = set()
 
@@ -42,6 +42,8 @@ class StandIn(types.ModuleType):
             self.__dict__["__values__"].add(name)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__source__":
+            return self.__dict__["__remote__"].source(self.__dict__["__text__"])
         if name in self.__dict__["__values__"]:
             return self.__dict__["__remote__"].get(name)
         raise self.__dict__["__remote__"].missing(name) if name[:2] != "__" else AttributeError(name)
