@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support import process_tree
+from support import machines, process_tree, remapped
 from support.machines import Machine, machine
 
 FIND = """
@@ -197,3 +200,26 @@ def test_a_strict_umask_changes_nothing() -> None:
                     assert on.run(PROMISES)["filed"] == "mine"
     finally:
         os.umask(before)
+
+
+def test_the_root_of_a_container_with_remapped_users() -> None:
+    """Its users end at 65,535, so the users of processes are taken from the end of that range."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can map users")
+    with machines._package() as package:
+
+        def run(source: str) -> Any:
+            argv = [sys.executable, str(Path(remapped.__file__)), machines._python(), "-c", source]
+            env = {"PYTHONPATH": str(package), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+            done = subprocess.run(argv, capture_output=True, text=True, env=env, timeout=300, check=False)
+            assert done.returncode == 0, done.stderr
+            return json.loads(done.stdout)
+
+        rung = run(FIND.replace("ALLOW", "False"))
+        if rung.get("rung") != 1:
+            pytest.skip(f"this machine gives less: {rung}")
+        kept = run(PROMISES)
+    assert rung["own_uid"]
+    assert remapped.COUNT - 1_024 <= kept["uid"] < remapped.COUNT
+    assert kept["tried"] == [False] * 8
+    assert kept["limits"] == {name: name for name in kept["limits"]}

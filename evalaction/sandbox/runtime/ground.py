@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import signal
 from dataclasses import dataclass
@@ -152,8 +153,8 @@ def _may_change_user() -> bool:
 
 def _counts_by_namespace() -> bool:
     """Since Linux 5.14 RLIMIT_NPROC counts in each user namespace apart."""
-    major, minor = os.uname().release.split(".")[:2]
-    return (int(major), int("".join(digit for digit in minor if digit.isdigit()) or "0")) >= (5, 14)
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return found is not None and (int(found[1]), int(found[2])) >= (5, 14)
 
 
 def _processes_of(uid: int) -> int:
