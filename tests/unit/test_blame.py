@@ -103,6 +103,13 @@ def test_a_limit_that_the_check_reaches_by_itself_is_a_checker_error(limit: Any,
     assert split(ending(), ending(limit=limit, signal=9), None) == Checked(None, reason)
 
 
+def test_a_check_that_prints_a_big_reply_floods_for_the_candidate() -> None:
+    flooded = ending(limit="output", signal=9)
+    assert split(ending(), flooded, None, note("waiting")).reason == "checker:output: over 1,000 bytes of output"
+    big = split(ending(), flooded, PASS, note("own", HEAVY + 1))
+    assert big == Checked(False, "candidate:output: over 1,000 bytes of output with its reply")
+
+
 def test_a_check_that_dies_of_a_reply_dies_of_the_candidate_and_else_of_itself() -> None:
     broken = ending(signal=signal.SIGSEGV)
     reason = "candidate:protocol: the check's side died of its reply (SIGSEGV)"

@@ -128,7 +128,7 @@ def _check_broke_off(checker: Ending, note: Note, limits: CheckLimits) -> Checke
     """The check's side reached a limit or died: the candidate's doing while its reply was waited for, read, or is a big one."""
     if checker.limit == "wall" and starved(checker, limits):
         return Checked(None, _timed_out(checker, limits))
-    if not note.candidate_holds or checker.limit == "output":
+    if not (note.heavy if checker.limit == "output" else note.candidate_holds):
         return _own_end(checker, limits)
     if checker.limit is None:
         return Checked(False, f"candidate:protocol: the check's side died of its reply ({_end(checker)})")
