@@ -65,6 +65,8 @@ def test_unchanged_leaves_a_folder_that_can_be_used_again(make: Make, server: En
     assert len(lines) == 8 and lines[0]["sha256"] == lines[1]["sha256"]
     before = files_of(folder)
     assert project("score", "run").code == 0 and files_of(folder) == before
+    again = project.run("--base", base, "--history", "kept", to="again")
+    assert again.code == 0 and "nothing is added" in again.out
     project.repo.commit({"prompt.md": b"Be very brief.\n"})
     assert project.run("--base", base).code == 0 and server.count == 16
     assert len((folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()) == 8 and sums_hold(folder)

@@ -15,13 +15,16 @@ from evalaction.cli.words import plain
 from evalaction.cli.world import World
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
-from evalaction.errors import EvalactionError, Settled, UsageError
+from evalaction.errors import EvalactionError, Outcome, Settled, UsageError
 from evalaction.method.telling.words import count
 from evalaction.report.encode import term
 
 if TYPE_CHECKING:
     from evalaction.engine.prepare import Prepared
     from evalaction.method.report import Report
+
+
+SETTLED = frozenset({Outcome.UNCHANGED, Outcome.REGISTERED})
 
 
 def run(options: Options, world: World) -> int:
@@ -45,7 +48,9 @@ def run(options: Options, world: World) -> int:
 
     world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     world.say(f"Run folder: {setting.folder}")
-    if options.history is not None:
+    if options.history is not None and report.verdict.outcome in SETTLED:
+        world.say("History: nothing was drawn, so nothing is added.")
+    elif options.history is not None:
         from evalaction.cli.history import remember
 
         remember(setting.folder, world.cwd / options.history, world)
