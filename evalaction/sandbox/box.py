@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import asyncio
-import contextlib
 import fcntl
 import json
 import os
@@ -21,6 +20,8 @@ from evalaction.sandbox.runtime.job import CONTROL_INSIDE, DESCRIPTORS, RUNTIME_
 
 _REPORT_BYTES = 262_144
 _PIPES_S = 2.0
+_AGAIN_S = 0.002
+"""When a message that the zygote has no room for is sent again."""
 _STARTS = 4
 """How often a zygote is started before we believe that it cannot stay."""
 _OURS = ("/tmp", "/dev", RUNTIME_INSIDE, CONTROL_INSIDE)  # noqa: S108 - inside the box
@@ -165,9 +166,14 @@ class Box:
 
     def end(self, number: int) -> None:
         """Ask for the end of a process; its report follows."""
-        if self._launched is not None:
-            with contextlib.suppress(OSError):  # what cannot be asked any more has ended with its zygote
-                self._launched.control.send(json.dumps({"end": number}).encode())
+        if self._launched is None or number not in self._processes:
+            return
+        try:
+            self._launched.control.send(json.dumps({"end": number}).encode())
+        except BlockingIOError:
+            asyncio.get_running_loop().call_later(_AGAIN_S, self.end, number)
+        except OSError:  # it has ended with its zygote
+            pass
 
     def _descriptors(self, task: Task, capture: Capture, ours: list[int]) -> list[int]:
         """What travels with a job: its load, then descriptors 0, 1, 2, …; those made here are added to `ours`."""
@@ -258,6 +264,6 @@ async def _send(control: socket.socket, data: bytes, descriptors: list[int]) -> 
         try:
             control.sendmsg([data], ancillary)
         except BlockingIOError:
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(_AGAIN_S)
         else:
             return
