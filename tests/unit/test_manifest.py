@@ -53,7 +53,8 @@ def test_what_two_commits_say_survives() -> None:
 
 
 def test_on_disk(tmp_path: Path) -> None:
-    written = manifest(record={"terms": "https://x.invalid"}, rehearsal=True, base="b" * 40)
+    kept_apart = {"name": "namespaces", "how": "root", "checks": "split"}
+    written = manifest(record={"terms": "https://x.invalid"}, rehearsal=True, base="b" * 40, isolation=kept_apart)
     write_manifest(tmp_path, written)
     assert read_manifest(tmp_path) == written
     assert [entry.name for entry in tmp_path.iterdir()] == ["manifest.json"]
