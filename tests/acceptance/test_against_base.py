@@ -124,12 +124,15 @@ def test_outside_a_repository_there_is_no_base(tmp_path: Path) -> None:
     assert done.code == 2 and "in no git repository" in done.err
 
 
-def test_no_request_that_is_kept_holds_a_secret(make: Make, server: EndpointServer) -> None:
+def test_neither_a_kept_request_nor_a_diff_holds_a_secret(make: Make, server: EndpointServer) -> None:
     leaky = cards.jsonl([cards.item(0, prompt=f"Say {KEY}."), cards.item(1)])
-    project, base = changed(make, server, files={**exam(4), "tasks.jsonl": leaky})
-    project.run("--base", base)
+    # In the middle of where a line of the diff would be cut.
+    prompt = b"x" * 185 + KEY.encode() + b"\n"
+    project, base = changed(make, server, files={**exam(4), "tasks.jsonl": leaky}, change={"prompt.md": prompt})
+    assert project.run("--base", base).code == 0 and server.count == 8
+    assert "xxx" in project.comment()
     for name, data in files_of(project.root / "run").items():
-        assert KEY.encode() not in data, name
+        assert KEY[:14].encode() not in data, name
     lines = (project.root / "run" / "requests.jsonl").read_text(encoding="utf-8").splitlines()
     assert all(json.loads(line)["body"] for line in lines)
 
