@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -19,7 +18,7 @@ from typing import Any
 
 from evalaction.sandbox import docker, visible
 from evalaction.sandbox.records import Rung, SandboxError, Spec
-from evalaction.sandbox.runtime import kernel
+from evalaction.sandbox.runtime import kernel, removal
 from evalaction.sandbox.runtime.job import CONTROL_INSIDE, RUNTIME_INSIDE, Config, View
 from evalaction.sandbox.visible import Interpreter
 
@@ -54,7 +53,7 @@ class Launched:
         """End it and everything in it; returns when it is gone."""
         self.control.close()
         await _end(self.process, self.container)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        removal.remove(str(self.folder))
 
 
 async def launch(spec: Spec, rung: Rung) -> Launched:
@@ -80,7 +79,7 @@ async def launch(spec: Spec, rung: Rung) -> Launched:
         said = _last_line(folder)
         if process is not None:
             await _end(process, container)
-        shutil.rmtree(folder, ignore_errors=True)
+        removal.remove(str(folder))
         if isinstance(error, OSError | TimeoutError | ValueError):
             raise SandboxError(f"The sandbox did not start: {said or error or type(error).__name__}.") from error
         raise

@@ -12,7 +12,7 @@ from support.bpf import ALLOW, ERRNO, KILL, answer
 
 from evalaction.sandbox.runtime import kernel
 from evalaction.sandbox.runtime.numbers import Architecture, architectures
-from evalaction.sandbox.runtime.seccomp import FORBIDDEN, FORBIDDEN_BARE, Rules, program
+from evalaction.sandbox.runtime.seccomp import ALONE, FORBIDDEN, FORBIDDEN_BARE, OTHERS, Rules, program
 
 BOTH = {one.name: one for one in architectures()}
 EPERM, EAGAIN, ENOSYS, EAFNOSUPPORT = ERRNO | 1, ERRNO | 11, ERRNO | 38, ERRNO | 97
@@ -37,10 +37,10 @@ def one(request: pytest.FixtureRequest) -> Architecture:
 
 
 def test_every_forbidden_name_is_known_to_an_architecture() -> None:
-    for name in (*FORBIDDEN, *FORBIDDEN_BARE):
+    every = (*FORBIDDEN, *FORBIDDEN_BARE, *OTHERS, *ALONE)
+    for name in every:
         assert any(name in known.numbers for known in BOTH.values()), name
-    assert len(set(FORBIDDEN)) == len(FORBIDDEN)
-    assert not set(FORBIDDEN) & set(FORBIDDEN_BARE)
+    assert len(set(every)) == len(every)
 
 
 def test_forbidden_calls(one: Architecture) -> None:
@@ -52,8 +52,28 @@ def test_forbidden_calls(one: Architecture) -> None:
 def test_without_namespaces_more_is_forbidden(one: Architecture) -> None:
     for name in FORBIDDEN_BARE:
         if name in one.numbers:
-            assert ask(one, Rules(bare=True), name) == EPERM, name
+            assert ask(one, Rules(bare=True, fork=True), name) == EPERM, name
             assert ask(one, Rules(), name) == ALLOW, name
+
+
+def test_who_starts_no_process_needs_no_calls_about_others(one: Architecture) -> None:
+    for name in OTHERS:
+        if name in one.numbers:
+            assert ask(one, Rules(fork=True), name) == EPERM, name
+            assert ask(one, Rules(fork=True, others=True), name) == ALLOW, name
+    for name in ALONE:
+        if name in one.numbers:
+            assert ask(one, Rules(others=True), name) == EPERM, name
+            assert ask(one, Rules(fork=True), name) == ALLOW, name
+    assert ask(one, Rules(network=True), "sendmmsg", 3) == ALLOW
+    for pid, answered in ((0, ALLOW), (PID, ALLOW), (1, EPERM), (PID + 1, EPERM)):
+        assert ask(one, Rules(fork=True, others=True), "prlimit64", pid, 7) == answered
+
+
+def test_no_datagram_pairs(one: Architecture) -> None:
+    for kind, answered in ((1, ALLOW), (5, ALLOW), (1 | 0o2004000, ALLOW), (2, EAFNOSUPPORT), (3, EAFNOSUPPORT)):
+        assert ask(one, Rules(network=True), "socketpair", 1, kind) == answered
+        assert ask(one, Rules(), "socketpair", 2, kind) == EAFNOSUPPORT
 
 
 def test_what_python_lives_on_is_allowed(one: Architecture) -> None:
@@ -105,10 +125,12 @@ def test_terminals_and_owners_of_descriptors(one: Architecture) -> None:
         assert ask(one, Rules(), "ioctl", 0, request) == EPERM
         assert ask(one, Rules(), "ioctl", 0, request | 0xFFFFFFFF00000000) == EPERM
     assert ask(one, Rules(), "ioctl", 0, 0x5401) == ALLOW
-    for command in (8, 10, 15):
-        assert ask(one, Rules(bare=True), "fcntl", 0, command) == EPERM
-        assert ask(one, Rules(), "fcntl", 0, command) == ALLOW
+    for command in (8, 10, 15, 1031):
+        assert ask(one, Rules(fork=True), "fcntl", 0, command) == EPERM
+        assert ask(one, Rules(others=True), "fcntl", 0, command) == ALLOW
     assert ask(one, Rules(bare=True), "fcntl", 0, 1030) == ALLOW
+    for rules, refused in ((Rules(), {22, 62}), (Rules(fork=True), {62}), (Rules(bare=True), {1, 4, 22, 36, 62})):
+        assert {option for option in range(80) if ask(one, rules, "prctl", option, 0) == EPERM} == refused
     assert ask(one, Rules(bare=True), "prctl", 1, 0) == EPERM
     assert ask(one, Rules(bare=True), "prctl", 15, 0) == ALLOW
 

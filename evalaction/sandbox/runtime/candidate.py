@@ -21,6 +21,8 @@ from evalaction.sandbox.runtime.landlock import Grant
 
 THREADS = 64
 """Threads a process may have beside its main one."""
+_PENDING = 128
+"""Signals and timers that wait; the kernel counts them for each user."""
 _HIGH = 512
 _ALL = 4096
 _SCOPED_SIGNALS_ABI = 6
@@ -106,7 +108,8 @@ def _seal(run: Run) -> None:
             fork=fork,
             network=config.network,
             bare=not config.namespaces,
-            signals=config.namespaces or (fork and ground.landlock_abi >= _SCOPED_SIGNALS_ABI),
+            signals=fork and (config.namespaces or ground.landlock_abi >= _SCOPED_SIGNALS_ABI),
+            others=fork and config.namespaces and not config.user_namespace,  # there our keeper is of the same user
         )
         seccomp.install(seccomp.program(ground.architecture, rules, os.getpid()))
 
@@ -128,9 +131,11 @@ def _limit(ground: Ground, job: Job) -> None:
         resource.RLIMIT_FSIZE: job.disk_mb * megabyte,
         resource.RLIMIT_NOFILE: job.open_files,
         resource.RLIMIT_NPROC: ground.process_base + 1 + job.processes + THREADS,
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CORE: 1,  # 0 would still start a handler in core_pattern
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_RTPRIO: 0,
+        resource.RLIMIT_SIGPENDING: _PENDING,
     }
     if not ground.config.programs:  # runtimes such as V8 reserve far more addresses than they use
         limits[resource.RLIMIT_AS] = job.memory_mb * megabyte

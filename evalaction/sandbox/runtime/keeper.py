@@ -9,13 +9,12 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import time
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from evalaction.sandbox.runtime import candidate, kernel, reasons
+from evalaction.sandbox.runtime import candidate, kernel, reasons, removal
 from evalaction.sandbox.runtime.candidate import Run
 from evalaction.sandbox.runtime.ground import NOBODY, Ground
 from evalaction.sandbox.runtime.job import Job, Load
@@ -63,7 +62,7 @@ class Watch:
             while True:
                 wall_left = self.job.wall_ms / 1000 - (time.monotonic() - self.began)
                 cpu_left = self.job.cpu_ms / 1000 - self._cpu()
-                if wall_left <= 0 or cpu_left <= 0:
+                if (wall_left <= 0 or cpu_left <= 0) and not poll.poll(0):
                     self.limit = "cpu" if cpu_left <= 0 else "wall"
                     self.kill()
                     return
@@ -92,6 +91,7 @@ class Watch:
 def keep(ground: Ground, job: Job, slot: int, descriptors: list[int], report_to: int) -> NoReturn:
     """The whole life of a keeper: never returns, writes one JSON report to `report_to`."""
     try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what it keeps may be of the same user and have signals
         signal.signal(signal.SIGTERM, _ended)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         report = _keep(ground, job, slot, descriptors)
@@ -127,7 +127,7 @@ def _keep(ground: Ground, job: Job, slot: int, descriptors: list[int]) -> dict[s
         return _watch(run, descriptors)
     finally:
         if folder and not namespaces:
-            shutil.rmtree(folder, ignore_errors=True)
+            removal.remove(folder)
 
 
 def _own_namespaces(ground: Ground, job: Job) -> None:
@@ -190,7 +190,7 @@ def _watch(run: Run, descriptors: list[int]) -> dict[str, Any]:
         watch.kill()
     finally:
         watch.kill()
-    run_delay_ms = _after_its_end(watch)
+    run_delay_ms = _after_its_end(run.ground, watch)
     _, status, usage = os.wait4(pid, 0)
     watch.usage.add(usage)
     _end_descendants(run.ground, watch.usage)
@@ -210,8 +210,11 @@ def _sealed(ground: Ground, watch: Watch, trouble: int) -> None:
         watch.schedstat = os.open(f"{int(number)}/schedstat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=ground.proc)
 
 
-def _after_its_end(watch: Watch) -> int | None:
+def _after_its_end(ground: Ground, watch: Watch) -> int | None:
     os.waitid(os.P_PID, watch.pid, os.WEXITED | os.WNOWAIT)
+    if not ground.config.namespaces:  # all at one moment: who starts the next one and ends is never where he was
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(watch.pid, signal.SIGKILL)
     return watch.run_delay_ms()
 
 

@@ -17,7 +17,9 @@ _COMMON = {
     "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467,
 }  # fmt: skip
 _X86_64 = _COMMON | {
-    "ioctl": 16, "shmget": 29, "shmat": 30, "shmctl": 31, "socket": 41, "socketpair": 53, "clone": 56, "fork": 57, "vfork": 58,
+    "ioctl": 16, "sendmsg": 46, "setpgid": 109, "setsid": 112, "io_setup": 206, "inotify_init": 253, "inotify_init1": 294,
+    "sendmmsg": 307,
+    "shmget": 29, "shmat": 30, "shmctl": 31, "socket": 41, "socketpair": 53, "clone": 56, "fork": 57, "vfork": 58,
     "kill": 62, "semget": 64, "semop": 65, "semctl": 66, "shmdt": 67, "msgget": 68, "msgsnd": 69, "msgrcv": 70, "msgctl": 71,
     "fcntl": 72, "chmod": 90, "fchmod": 91, "chown": 92, "fchown": 93, "lchown": 94, "ptrace": 101, "syslog": 103, "capset": 126,
     "rt_sigqueueinfo": 129, "utime": 132, "mknod": 133, "uselib": 134, "personality": 135, "ustat": 136, "sysfs": 139,
@@ -36,6 +38,7 @@ _X86_64 = _COMMON | {
     "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _AARCH64 = _COMMON | {
+    "io_setup": 0, "inotify_init1": 26, "setpgid": 154, "setsid": 157, "sendmsg": 211, "sendmmsg": 269,
     "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16,
     "lookup_dcookie": 18,
     "fcntl": 25, "ioctl": 29, "ioprio_set": 30, "mknodat": 33, "umount2": 39, "mount": 40, "pivot_root": 41, "nfsservctl": 42,

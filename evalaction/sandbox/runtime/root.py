@@ -63,7 +63,8 @@ def _show(view: View) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with open(target, "x"):
             pass
-    if view.device:
+    if view.device:  # still written to, but its times stay as they are
         kernel.mount(source, target, None, kernel.MS_BIND)
+        kernel.mount("none", target, None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kernel.MS_NOSUID)
     else:
         kernel.bind(source, target, writable=view.writable)

@@ -21,16 +21,17 @@ _NAMESPACES = (
 )  # fmt: skip
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
-_F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
+_SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
+_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SETPIPE_SZ = 8, 10, 15, 1031
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SCHED_CORE = 1, 4, 22, 36, 62
 _SECCOMP_SET_MODE_FILTER = 1
 
 # Nobody in the box needs these, whatever the rung.
 FORBIDDEN = (
     "_sysctl", "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module", "delete_module",
     "fanotify_init", "fanotify_mark", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "get_kernel_syms",
-    "init_module", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load",
-    "kexec_load", "keyctl", "listmount", "lookup_dcookie", "lsm_set_self_attr", "mbind", "memfd_create", "memfd_secret",
+    "init_module", "io_setup", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp",
+    "kexec_file_load", "kexec_load", "keyctl", "listmount", "lookup_dcookie", "lsm_set_self_attr", "mbind", "memfd_create", "memfd_secret",
     "migrate_pages", "mknod", "mknodat", "modify_ldt", "mount", "mount_setattr", "move_mount", "move_pages", "mq_open",
     "mq_unlink",
     "msgctl", "msgget", "msgrcv", "msgsnd", "name_to_handle_at", "nfsservctl", "open_by_handle_at", "open_tree", "open_tree_attr",
@@ -45,13 +46,21 @@ FORBIDDEN = (
     "userfaultfd",
     "ustat", "vhangup", "vmsplice",
 )  # fmt: skip
-# Without namespaces: metadata that Landlock does not guard, and other processes of the same user.
+# About other processes: who starts none needs none of these, and who shares his user with others may not have them.
+OTHERS = (
+    "ioprio_set", "pidfd_open", "pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "sched_setaffinity", "tkill",
+)  # fmt: skip
+# What a program that starts no other has no use for: memory of the kernel that no limit counts or that all users share.
+ALONE = (
+    "inotify_init", "inotify_init1", "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self", "seccomp",
+    "sendmmsg", "sendmsg",
+)  # fmt: skip
+_OF_RESOLVERS = ("sendmmsg", "sendmsg")
+# Without namespaces: metadata that Landlock does not guard; and whoever leaves his group of processes cannot be ended with it.
 FORBIDDEN_BARE = (
     "chmod", "chown", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fremovexattr", "fsetxattr", "futimesat",
-    "ioprio_set",
-    "lchown", "lremovexattr", "lsetxattr", "pidfd_open", "pidfd_send_signal", "prlimit64", "removexattr", "removexattrat",
-    "rt_sigqueueinfo", "rt_tgsigqueueinfo", "sched_setaffinity", "setxattr", "setxattrat", "tkill", "utime", "utimensat",
-    "utimes",
+    "lchown", "lremovexattr", "lsetxattr", "removexattr", "removexattrat", "setpgid", "setsid", "setxattr", "setxattrat",
+    "utime", "utimensat", "utimes",
 )  # fmt: skip
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
@@ -69,6 +78,8 @@ class Rules:
     """Without namespaces: what they would have hidden is forbidden."""
     signals: bool = True
     """Whether it may signal others; if not, only itself, see `program`."""
+    others: bool = False
+    """Whether all processes of its user are its own."""
 
 
 def program(architecture: Architecture, rules: Rules, pid: int) -> bytes:
@@ -78,7 +89,7 @@ def program(architecture: Architecture, rules: Rules, pid: int) -> bytes:
     code.append((_LOAD, 0, 0, _NUMBER))
     if architecture.name == "x86_64":
         code += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, KILL_PROCESS)]
-    refused = dict.fromkeys((*FORBIDDEN, *(FORBIDDEN_BARE if rules.bare else ())), EPERM)
+    refused = dict.fromkeys(_refused(rules), EPERM)
     refused |= {} if rules.fork else {"fork": EAGAIN, "vfork": EAGAIN}
     refused["clone3"] = ENOSYS  # its flags are out of sight; libraries fall back to clone
     for name, error in refused.items():
@@ -90,6 +101,16 @@ def program(architecture: Architecture, rules: Rules, pid: int) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
+def _refused(rules: Rules) -> Iterable[str]:
+    yield from FORBIDDEN
+    if rules.bare:
+        yield from FORBIDDEN_BARE
+    if not rules.others:
+        yield from OTHERS
+    if not rules.fork:
+        yield from (name for name in ALONE if not (rules.network and name in _OF_RESOLVERS))
+
+
 class _Decision(NamedTuple):
     """A call whose answer depends on the low half of one argument."""
 
@@ -97,8 +118,8 @@ class _Decision(NamedTuple):
     offset: int
     mask: int
     values: tuple[int, ...]
-    hit: int
-    """The answer when the masked argument is one of the values."""
+    hit: int | None
+    """The answer when the masked argument is one of the values; None: another decision on the same call follows."""
     otherwise: int
 
 
@@ -110,11 +131,16 @@ def _decisions(rules: Rules, pid: int) -> Iterable[_Decision]:
         yield _Decision("clone", _FIRST, _NAMESPACES | _CLONE_THREAD, (_CLONE_THREAD,), ALLOW, _ERRNO | EAGAIN)
     families = (_AF_INET, _AF_INET6, _AF_NETLINK) if rules.network else ()
     yield _Decision("socket", _FIRST, every, families, ALLOW, _ERRNO | EAFNOSUPPORT)
+    # Half of a datagram pair can send to every datagram socket that has a path or a name.
+    yield _Decision("socketpair", _SECOND, _SOCK_TYPE, (_SOCK_STREAM, _SOCK_SEQPACKET), None, _ERRNO | EAFNOSUPPORT)
     yield _Decision("socketpair", _FIRST, every, (_AF_UNIX,), ALLOW, _ERRNO | EAFNOSUPPORT)
     yield _Decision("ioctl", _SECOND, every, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), refused, ALLOW)
-    if rules.bare:  # signals sent by way of a descriptor's owner; a death signal cleared
-        yield _Decision("fcntl", _SECOND, every, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX), refused, ALLOW)
-        yield _Decision("prctl", _FIRST, every, (_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER), refused, ALLOW)
+    yield _Decision("prlimit64", _FIRST, every, (0, pid), ALLOW, refused)
+    if not rules.others:  # signals sent by way of a descriptor's owner, and pipes whose size is counted for its user
+        yield _Decision("fcntl", _SECOND, every, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SETPIPE_SZ), refused, ALLOW)
+    clearing = (_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER) if rules.bare else ()
+    filters = () if rules.fork else (_PR_SET_SECCOMP,)
+    yield _Decision("prctl", _FIRST, every, (_PR_SCHED_CORE, *clearing, *filters), refused, ALLOW)
     if not rules.signals:
         yield _Decision("kill", _FIRST, every, (pid,), ALLOW, refused)
         yield _Decision("tgkill", _FIRST, every, (pid,), ALLOW, refused)
@@ -124,7 +150,8 @@ def _decide(number: int, decision: _Decision) -> list[_Instruction]:
     count = len(decision.values)
     code = [(_LOAD, 0, 0, decision.offset), (_AND, 0, 0, decision.mask)]
     code += [(_EQUAL, count - place, 0, value) for place, value in enumerate(decision.values)]
-    code += [(_RETURN, 0, 0, decision.otherwise), (_RETURN, 0, 0, decision.hit)]
+    code.append((_RETURN, 0, 0, decision.otherwise))
+    code.append((_LOAD, 0, 0, _NUMBER) if decision.hit is None else (_RETURN, 0, 0, decision.hit))
     return [(_EQUAL, 0, len(code), number), *code]
 
 

@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import select
-import shutil
 import signal
 import site
 import socket
@@ -24,11 +23,11 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from evalaction.sandbox.runtime import ground as grounds
-from evalaction.sandbox.runtime import keeper, kernel
+from evalaction.sandbox.runtime import keeper, kernel, removal
 from evalaction.sandbox.runtime.ground import Ground
 from evalaction.sandbox.runtime.job import DESCRIPTORS, MESSAGE_BYTES, Config, Job
 
-_GRACE_S = 1.0
+_GRACE_S = 5.0
 """How long a keeper may be late before it is killed."""
 _REPORT_BYTES = 65_536
 
@@ -189,7 +188,7 @@ class Zygote:
         """What a keeper that was killed left of its process's folder."""
         folder = keeper.folder_of(self.ground, number)
         if folder is not None and not self.ground.config.namespaces:
-            shutil.rmtree(folder, ignore_errors=True)
+            removal.remove(folder)
 
     def _send(self, number: int, report: dict[str, Any]) -> None:
         self.control.send(json.dumps({"number": number, "report": report}).encode())
@@ -213,7 +212,7 @@ class Zygote:
             signal.pidfd_send_signal(one.pidfd, signal.SIGTERM)
         if self.ground.config.namespaces:
             return
-        ends = time.monotonic() + 5 * _GRACE_S
+        ends = time.monotonic() + _GRACE_S
         for one in self.keepers.values():
             if not select.select([one.pidfd], [], [], max(0.0, ends - time.monotonic()))[0]:
                 signal.pidfd_send_signal(one.pidfd, signal.SIGKILL)
@@ -229,6 +228,8 @@ class Zygote:
         while orphans := [pid for pid in keeper.children(os.getpid()) if pid not in known]:
             for pid in orphans:
                 with contextlib.suppress(ProcessLookupError):
+                    if (group := os.getpgid(pid)) != os.getpgrp():
+                        os.killpg(group, signal.SIGKILL)
                     os.kill(pid, signal.SIGKILL)
             for pid in orphans:
                 with contextlib.suppress(ChildProcessError):
