@@ -22,6 +22,7 @@ import evalaction
 UID = 54_321
 _ROOM = Path(evalaction.__file__).parent
 _NAMESPACES = ("unshare", "setns", "mount", "pivot_root")
+_LANDLOCK = ("landlock_create_ruleset",)
 _OF_A_CONTAINER = (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31)
 """What docker leaves to root: chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, …; no sys_admin."""
 # Stands in for sudo where that is not installed or asks for a password: as sudo does, it cleans the environment and descriptors.
@@ -86,11 +87,12 @@ def _python() -> str:
 
 @contextlib.contextmanager
 def _package() -> Iterator[Path]:
-    """The rooms that a box needs, where every user can read them."""
+    """The rooms that a box and the checks in it need, where every user can read them."""
     folder = Path(tempfile.mkdtemp(prefix="evalaction-package-", dir="/tmp"))
     try:
         target = folder / "evalaction"
-        shutil.copytree(_ROOM / "sandbox", target / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+        for room in ("sandbox", "checks", "method"):
+            shutil.copytree(_ROOM / room, target / room, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("__init__.py", "errors.py"):
             shutil.copy(_ROOM / name, target / name)
         for place in (folder, *folder.rglob("*")):
@@ -103,12 +105,18 @@ def _package() -> Iterator[Path]:
 @contextlib.contextmanager
 def machine(kind: str) -> Iterator[Machine]:
     """A machine of this kind; skips the test, with a sentence, where it cannot be made."""
-    if os.geteuid() != 0 and kind != "ordinary user":
+    if os.geteuid() != 0 and kind not in ("ordinary user", "ordinary user without Landlock"):
         pytest.skip("only root can make users and take capabilities away")
     uid = UID if os.geteuid() == 0 else None
     with _package() as package, contextlib.ExitStack() as stack:
-        if kind == "ordinary user":
+        if kind == "root":
+            yield Machine(package=package)
+        elif kind == "root without Landlock":
+            yield Machine(package=package, refuse=_LANDLOCK)
+        elif kind == "ordinary user":
             yield Machine(package=package, uid=uid)
+        elif kind == "ordinary user without Landlock":
+            yield Machine(package=package, uid=uid, refuse=_LANDLOCK)
         elif kind == "ordinary user without namespaces":
             yield Machine(package=package, uid=uid, refuse=_NAMESPACES)
         elif kind == "user with sudo":
@@ -119,7 +127,7 @@ def machine(kind: str) -> Iterator[Machine]:
             yield Machine(package=package, capabilities=(), refuse=_NAMESPACES)
         else:
             assert kind == "nothing"
-            yield Machine(package=package, uid=uid, refuse=(*_NAMESPACES, "landlock_create_ruleset"))
+            yield Machine(package=package, uid=uid, refuse=(*_NAMESPACES, *_LANDLOCK))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,10 @@ from typing import Any, NoReturn
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MS_BIND, _MS_REC = 4096, 16384
 _RDONLY_NOSUID_NODEV = 1 | 2 | 4
+_NODEV = 4
 _TIMED_OUT = 124
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+_LINK_LOCAL = "169.254.169.254"
 _COVERED = ("/root", "/home", "/run", "/var/run", "/mnt", "/media", "/srv", "/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -44,7 +47,7 @@ def main() -> None:
 
 
 def _view(show: dict[str, str]) -> None:
-    """Everything read-only, homes and run-time folders covered, /tmp empty and writable, `show` bound back."""
+    """Everything read-only, homes and run-time folders covered, /tmp empty and writable, `show` bound back, three devices open."""
     kept = {inside: os.open(source, os.O_PATH) for inside, source in show.items()}
     _mount("proc", "/proc", "proc", 0)
     attributes = struct.pack("=QQQQ", _RDONLY_NOSUID_NODEV, 0, 0, 0)
@@ -57,6 +60,10 @@ def _view(show: dict[str, str]) -> None:
         _mount(f"/proc/self/fd/{descriptor}", inside, None, _MS_BIND | _MS_REC)
         _checked(_LIBC.syscall(442, -100, os.fsencode(inside), 0x8000, attributes, len(attributes)), f"mount_setattr {inside}")
         os.close(descriptor)
+    for device in _DEVICES:
+        _mount(device, device, None, _MS_BIND)
+        again = struct.pack("=QQQQ", 0, _NODEV, 0, 0)
+        _checked(_LIBC.syscall(442, -100, os.fsencode(device), 0, again, len(again)), f"mount_setattr {device}")
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
@@ -72,6 +79,8 @@ def _checked(result: int, what: str) -> None:
 def _loopback_up() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, 0x8914, struct.pack("16sH14s", b"lo", 0x1, b""))  # SIOCSIFFLAGS, IFF_UP
+        address = struct.pack("HH4s8s", socket.AF_INET, 0, socket.inet_aton(_LINK_LOCAL), b"")
+        fcntl.ioctl(control, 0x8916, struct.pack("16s16s", b"lo:1", address))  # SIOCSIFADDR
 
 
 def _become(settings: dict[str, Any]) -> NoReturn:
