@@ -15,6 +15,7 @@ from benchmarks.exams import ENVIRON, commit_exam
 from benchmarks.measuring import PYTHON, Cost, Figure, cost_of, median, spread
 from evalaction.engine.prepare import load, prepare
 from evalaction.engine.session import Setting, draw
+from evalaction.engine.trial import trial_of
 
 LATENCY_S = 0.05
 DRAWS = 5
@@ -101,7 +102,7 @@ def _cpu(what: str, measured: list[float], bare: list[float], beside: str) -> Fi
 def _drawing_cpu(card: Path, folder: Path) -> float:
     """CPU seconds of this process from the first request to the seal: sending, reading, handing to the judges, writing."""
     setting = Setting(folder=folder, environ=ENVIRON, identity={}, inputs={})
-    prepared = prepare(load(card, ENVIRON, rehearse_only=False))
+    prepared = prepare(trial_of(load(card, ENVIRON, rehearse_only=False), None))
     start = time.process_time()
     asyncio.run(draw(prepared, setting, progress=lambda _: None))
     return time.process_time() - start

@@ -33,7 +33,6 @@ def test_a_good_exam_is_silent_and_starts_no_worker_without_need(monkeypatch: py
         (item(Check(kind="regex", expected=5)), "expects a text", "bad_check"),
         (item(Check(kind="number", expected="x")), "one number", "bad_check"),
         (item(Check(kind="json", expected=1, pointer="x")), "JSON Pointer", "bad_check"),
-        (item(Check(kind="code", expected=1)), "no check called", "bad_check"),  # type: ignore[arg-type]
     ],
 )
 def test_the_first_item_with_the_mistake_is_named(bad: Any, sentence: str, code: str) -> None:
