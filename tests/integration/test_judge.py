@@ -15,6 +15,7 @@ from support.judging import item, judged, reached
 from evalaction.checks.judgement import Judgement
 from evalaction.checks.pool import Judge
 from evalaction.errors import EvalactionError
+from evalaction.method.canonical import Json
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Check, Completion
 
@@ -72,6 +73,23 @@ def test_an_output_that_may_not_be_quoted_leaves_only_words_in_its_reasons() -> 
         ("schema", None),
         ("not_json", None),
         (None, "checker:timeout"),
+    ]
+
+
+def test_a_json_check_may_judge_the_trace_once_the_output_has_kept_its_contract() -> None:
+    hops = item(Check(kind="json", expected=2, pointer="/hops", source="trace"), extract="raw", schema=None)
+    strict = item(Check(kind="json", expected=2, pointer="/hops", source="trace"), index=1, extract="json")
+
+    def traced(output: str, trace: Json) -> Completion:
+        return Completion(reason=None, output=output, trace=trace)
+
+    jobs = [(0, {"hops": 2}), (0, {"hops": 3}), (0, None), (1, {"hops": 2})]
+    found = judged([hops, strict], [(index, traced("done", trace)) for index, trace in jobs])
+    assert [words(one)[:2] for one in found] == [
+        (None, None),
+        (None, "differs: at /hops: expected 2, got 3"),
+        (None, 'no_such_place: there is nothing at "/hops"'),
+        ("not_json: expecting value at character 0", None),
     ]
 
 
