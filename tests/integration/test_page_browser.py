@@ -51,7 +51,12 @@ CONTRAST = """(() => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with started(needs_browser()) as running:
+    program = needs_browser()
+    with started(program) as running:
+        try:
+            running.send("Browser.getVersion")
+        except (RuntimeError, BrokenPipeError) as error:
+            pytest.skip(f"{program} does not start here ({error}).")
         yield running
 
 
