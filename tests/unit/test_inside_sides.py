@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.two_sides import Ended, candidate, hostile
 
 from evalaction.checks.inside.atoms import MAX_BYTES
@@ -238,6 +240,40 @@ def test_forged_names_end_the_check(hello: bytes) -> None:
     with hostile(hello) as sides, pytest.raises(Ended) as caught:
         sides.stand_in("")
     assert caught.value.word == "fail" and caught.value.reason.startswith("candidate:protocol: ")
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.text(max_size=4)
+    | st.sampled_from(["returned", "raised", "not_plain", "oversize", "names", "@", "h", "f", "i", "l", "E", "SystemExit"]),
+    lambda parts: st.lists(parts, max_size=4),
+    max_leaves=20,
+)  # fmt: skip
+_REPLY = st.one_of(
+    st.lists(_ANY, max_size=5),
+    st.tuples(st.just("returned"), st.lists(st.tuples(st.sampled_from("ldstz"), st.integers(-1, 1), st.lists(_ANY))), _ANY).map(
+        list
+    ),
+    st.tuples(
+        st.just("raised"), st.lists(st.sampled_from(["E", "ValueError", "SystemExit", "print", ""])), st.just([]), _ANY
+    ).map(list),
+)
+
+
+@settings(max_examples=100)
+@given(_REPLY)
+def test_whatever_is_forged_is_a_plain_value_an_exception_or_a_failure(reply: list[Any]) -> None:
+    ours = [[1], {2: 3}]
+    with hostile(HELLO, pack(reply)) as sides:
+        module = sides.stand_in("")
+        try:
+            value = module.f(*ours)
+        except Ended as ended:
+            assert ended.word == "fail" and ended.reason.startswith("candidate:")
+        except BaseException as error:  # noqa: BLE001 - whatever was forged
+            assert sides.remote.raised == [error]
+        else:
+            assert type(value).__module__ == "builtins"
+    assert [type(one) for one in ours] == [list, dict]
 
 
 def test_a_forged_exit_is_never_the_end_of_the_check() -> None:
