@@ -13,10 +13,15 @@ CLINGING = """
 import os, signal, time
 for n in (1, 2, 15):
     signal.signal(n, signal.SIG_IGN)
-def cling():
-    os.setsid()
-    if os.fork() == 0:
+def leave():
+    try:
         os.setsid()
+    except PermissionError:  # without namespaces nobody may
+        pass
+def cling():
+    leave()
+    if os.fork() == 0:
+        leave()
         time.sleep(600)
     time.sleep(600)
 if MAY_FORK and os.fork() == 0:
