@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from support import pages
 from support.browser import Browser, Page, needs_browser, opened, started
+from support.histories import night
 from support.reports import GOLDEN, HOSTILE
 
+from evalaction.method.series.trend import trend_of
 from evalaction.report.html.page import Drawn, render_html
+from evalaction.report.trend.html import trend_page
 
 CASES = {"small": pages.small, "refused": pages.refused, "hostile": pages.hostile}
 IDS = ".row:not([hidden]) .id bdi"
@@ -113,6 +116,19 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, files: dict[str, Pat
         page.run("for (const one of document.querySelectorAll('details')) one.open = true")
         page.settle()
         assert page.run("[document.documentElement.scrollWidth, visualViewport.scale]") == [width, 1]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_trend_is_quiet_offline_and_readable(browser: Browser, tmp_path: Path, dark: bool) -> None:
+    """The page has no script; on a telephone its chart stays large enough to read, and scrolls."""
+    path = tmp_path / "trend.html"
+    path.write_text(trend_page([trend_of([night(1, ["ppp", "pkp"]), night(2, ["kkk", "ppu"])])]), encoding="utf-8")
+    with opened(browser, path, width=390, phone=True, dark=dark) as page:
+        assert page.run(CONTRAST) == [] and not page.complaints and page.requests == [path.as_uri()]
+        assert page.run("[document.documentElement.scrollWidth, visualViewport.scale]") == [390, 1]
+        assert page.run("document.querySelector('svg text').getBoundingClientRect().height") > 9
+        background = page.run("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, background[4:-1].split(","))) < 384) == dark
 
 
 def test_a_click_opens_what_was_said(small: Page) -> None:

@@ -27,7 +27,7 @@ from evalaction.method.series.trend import Trend, trend_json, trend_of
 from evalaction.report.trend.comparison import Shown, comparison_json, comparison_markdown, comparison_text
 from evalaction.report.trend.html import trend_page
 from evalaction.report.trend.markdown import MOST_IN_CHART, mermaid, trend_markdown
-from evalaction.report.trend.svg import trend_svg
+from evalaction.report.trend.svg import HEIGHT, trend_svg
 from evalaction.report.trend.text import trend_text
 
 FOLDER = Path(__file__).parent.parent / "golden" / "trend"
@@ -201,12 +201,27 @@ def test_the_picture_is_well_formed_and_tells_lines_apart_by_more_than_colour(le
     root = ElementTree.fromstring(trend_svg(points))
     tag = "{http://www.w3.org/2000/svg}"
     dashes = {line.get("stroke-dasharray") for line in root.iter(f"{tag}polyline")}
-    assert len(dashes) == (3 if length > 1 else 0)
-    shapes = {kind: len(list(root.iter(tag + kind))) for kind in ("circle", "rect", "path")}
+    assert len(dashes) == (5 if length > 1 else 0)
+    shapes = {kind: len(list(root.iter(tag + kind))) for kind in ("circle", "rect", "path", "polygon", "ellipse")}
     assert set(shapes.values()) == {length + 1}  # each line's marks and its key
     assert root.get("role") == "img" and root.get("aria-label")
     numbers = re.findall(r'(?:cx|cy|x1|x2|y1|y2|x|y)="(-?[\d.]+)"', trend_svg(points))
     assert all(0 <= float(number) <= 720 for number in numbers)
+
+
+def test_every_measure_is_in_the_picture_with_its_interval() -> None:
+    told = [
+        title.text or "" for title in ElementTree.fromstring(trend_svg(broken().points)).iter("{http://www.w3.org/2000/svg}title")
+    ]
+    assert "run 4: stable pass 26–27/30 [70–97]" in told and "run 4: reach 89/90 98.9 % [86–100]" in told
+    assert sum(": p95 120 [90–400] ms" in one for one in told) == 5  # of the run that reached nobody there is none
+
+
+@pytest.mark.parametrize("times", [Latency(90, 120, None), Latency(None, None, None), Latency(0, 0, 0), Latency(1, 2, 10**400)])
+def test_times_of_any_size_and_none_stay_in_the_picture(times: Latency) -> None:
+    points = trend_of([night(1, ["ppp"]), night(2, ["ppp"], arms=(arm("treatment", ["ppp"], latency=times),))]).points
+    heights = [float(one) for one in re.findall(r'(?:cy|y1|y2|y)="(-?[\d.]+)"', trend_svg(points))]
+    assert heights and min(heights) >= 0 and max(heights) <= HEIGHT
 
 
 def test_json_is_json_with_exact_evidence() -> None:

@@ -13,13 +13,15 @@ from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape, t
 from evalaction.report.trend.svg import trend_svg
 
 STYLE = """\
-:root{color-scheme:light dark;--trend-first:#6b7280;--trend-stable:#1d4ed8;--trend-flip:#c2410c}
-@media(prefers-color-scheme:dark){:root{--trend-first:#9ca3af;--trend-stable:#60a5fa;--trend-flip:#fb923c}}
-body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:72rem;padding:1rem}
-svg.trend{width:100%;height:auto}
+:root{color-scheme:light dark;
+--trend-reach:#7e22ce;--trend-first:#6b7280;--trend-stable:#1d4ed8;--trend-flip:#c2410c;--trend-p95:#0f766e}
+@media(prefers-color-scheme:dark){:root{
+--trend-reach:#c084fc;--trend-first:#9ca3af;--trend-stable:#60a5fa;--trend-flip:#fb923c;--trend-p95:#2dd4bf}}
+body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:90rem;padding:1rem}
+svg.trend{display:block;width:100%;min-width:40rem;max-width:72rem;height:auto}
 .scroll{overflow-x:auto}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;white-space:nowrap}
-th,td{text-align:left;padding:.3rem .7rem;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
+table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;white-space:nowrap}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 small{opacity:.8}
 .alarm{border-left:.3rem solid #c2410c;padding-left:.7rem}
 """
@@ -48,8 +50,9 @@ def trend_section(trend: Trend) -> str:
     return (
         f"<section><h2>{titles(trend)}Trend of <code>{name}</code>: {html(shape(trend))}</h2>"
         + told + "".join(f"<p>{inline(sentence)}</p>" for sentence in others)
-        + trend_svg(trend.points)
-        + f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        + f'<div class="scroll" tabindex="0" role="region" aria-label="Chart">{trend_svg(trend.points)}</div>'
+        + '<div class="scroll" tabindex="0" role="region" aria-label="Table of runs">'
+        + f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         + "".join(f"<p><small>{html(line)}</small></p>" for line in LEGEND)
         + "</section>"
     )  # fmt: skip
