@@ -13,12 +13,12 @@ from evalaction import schemas
 from evalaction.endpoints.headers import retry_after_ms
 from evalaction.engine.folder import ROWS
 from evalaction.engine.grid import Grid
-from evalaction.engine.manifest import Ended, Manifest, read_manifest
+from evalaction.engine.manifest import SKIPPED, Ended, Manifest, read_manifest
 from evalaction.engine.pause import read_pause
 from evalaction.engine.readback import Seal, Tail, tail_of
 from evalaction.engine.reading import placed_rows, read_row
 from evalaction.errors import EvalactionError, InconclusiveError, NotRunError, Outcome, Settled, UnregisteredError, UsageError
-from evalaction.method.card import Card
+from evalaction.method.card import AtCommit, Card
 from evalaction.method.cards.parse import parse_card
 from evalaction.method.counting.tally import GridError, Tally
 from evalaction.method.judging.facts import AskedBy, RunFacts
@@ -210,6 +210,10 @@ def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
         **_compared(manifest),
     )
     error = _error(ended)
+    if isinstance(error, Settled) and not _may_settle(manifest, card, error):
+        raise UnregisteredError(
+            f"The manifest says {ended.outcome.value}, which a run of its card does not end with.", code="manifest_differs"
+        )
     return refusal_report(
         error,
         name=card.name,
@@ -220,6 +224,13 @@ def _refusal(manifest: Manifest, ended: Ended, card: Card) -> Report:
         callouts=refusal_callouts(facts),
         facts=facts,
     )
+
+
+def _may_settle(manifest: Manifest, card: Card, end: Settled) -> bool:
+    """Whether a card can end so without a draw: against a base that is named, or with arms of two commits."""
+    if end.outcome is Outcome.REGISTERED:
+        return card.control == AtCommit() and manifest.base is not None and len(manifest.arms) == 1
+    return manifest.base is not None if end.code == SKIPPED else card.elsewhere is not None
 
 
 def _error(ended: Ended) -> EvalactionError:
