@@ -83,6 +83,8 @@ async def launch(spec: Spec, rung: Rung) -> Launched:
         if isinstance(error, OSError | TimeoutError | ValueError):
             raise SandboxError(f"The sandbox did not start: {said or error or type(error).__name__}.") from error
         raise
+    if rung.number in {1, 3}:  # only a socket lay in it, and that is connected; nothing is left should we be killed
+        removal.remove(str(folder))
     return Launched(process=process, control=control, folder=folder, container=container, ready=ready)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,11 +48,17 @@ def parent(how: How) -> Iterator[tuple[subprocess.Popen[bytes], list[Seen]]]:
 
 
 @pytest.mark.parametrize("how", ALL)
-def test_nobody_outlives_the_killed_parent(how: How) -> None:
-    with parent(how) as (process, below):
-        process.kill()
-        process.wait()
-        assert process_tree.survivors(below) == []
+def test_nobody_and_nothing_outlives_the_killed_parent(how: How, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="t"))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    try:
+        with parent(how) as (process, below):
+            process.kill()
+            process.wait()
+            assert process_tree.survivors(below) == []
+        assert list(folder.iterdir()) == []
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("how", ALL)

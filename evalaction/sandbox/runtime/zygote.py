@@ -219,6 +219,9 @@ class Zygote:
             os.waitpid(one.pid, 0)
         self.keepers.clear()
         self._end_orphans()
+        folder = os.path.dirname(self.ground.config.folder or "")
+        if folder and sys.argv[1].startswith(f"{folder}/"):  # our parent may have been killed: it would have done it
+            removal.remove(folder)
 
     def _end_orphans(self) -> None:
         """Descendants of a keeper that was killed come to us where there is no namespace to end with it."""
