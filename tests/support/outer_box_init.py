@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _view(show: dict[str, str]) -> None:
-    """Everything read-only, homes and run-time folders covered, /tmp empty and writable, `show` bound back, three devices open."""
+    """Everything read-only, homes and run-time folders covered, an empty writable /tmp, `show` bound back, three devices open."""
     kept = {inside: os.open(source, os.O_PATH) for inside, source in show.items()}
     _mount("proc", "/proc", "proc", 0)
     attributes = struct.pack("=QQQQ", _RDONLY_NOSUID_NODEV, 0, 0, 0)

@@ -28,22 +28,19 @@ _SECCOMP_SET_MODE_FILTER = 1
 
 # Nobody in the box needs these, whatever the rung.
 FORBIDDEN = (
-    "_sysctl", "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module", "delete_module",
-    "fanotify_init", "fanotify_mark", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "get_kernel_syms",
-    "init_module", "io_setup", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp",
-    "kexec_file_load", "kexec_load", "keyctl", "listmount", "lookup_dcookie", "lsm_set_self_attr", "mbind", "memfd_create", "memfd_secret",
-    "migrate_pages", "mknod", "mknodat", "modify_ldt", "mount", "mount_setattr", "move_mount", "move_pages", "mq_open",
-    "mq_unlink",
-    "msgctl", "msgget", "msgrcv", "msgsnd", "name_to_handle_at", "nfsservctl", "open_by_handle_at", "open_tree", "open_tree_attr",
-    "perf_event_open", "personality", "pidfd_getfd", "pivot_root", "process_madvise", "process_mrelease", "process_vm_readv",
-    "process_vm_writev", "ptrace", "query_module", "quotactl", "quotactl_fd", "reboot", "request_key",
+    "_sysctl", "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",
+    "delete_module", "fanotify_init", "fanotify_mark", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick",
+    "get_kernel_syms", "init_module", "io_setup", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl",
+    "kcmp", "kexec_file_load", "kexec_load", "keyctl", "listmount", "lookup_dcookie", "lsm_set_self_attr", "mbind",
+    "memfd_create", "memfd_secret", "migrate_pages", "mknod", "mknodat", "modify_ldt", "mount", "mount_setattr",
+    "move_mount", "move_pages", "mq_open", "mq_unlink", "msgctl", "msgget", "msgrcv", "msgsnd", "name_to_handle_at",
+    "nfsservctl", "open_by_handle_at", "open_tree", "open_tree_attr", "perf_event_open", "personality", "pidfd_getfd",
+    "pivot_root", "process_madvise", "process_mrelease", "process_vm_readv", "process_vm_writev", "ptrace", "query_module",
+    "quotactl", "quotactl_fd", "reboot", "request_key",
     # Who gives its turn away looks starved by the machine, and a starved process is not to blame.
-    "sched_setattr", "sched_setparam", "sched_setscheduler", "semctl", "semget",
-    "semop",
-    "semtimedop", "set_mempolicy", "set_mempolicy_home_node", "setdomainname", "sethostname", "setns", "setpriority",
-    "settimeofday", "shmat",
-    "shmctl", "shmdt", "shmget", "statmount", "swapoff", "swapon", "sysfs", "syslog", "umount2", "unshare", "uselib",
-    "userfaultfd",
+    "sched_setattr", "sched_setparam", "sched_setscheduler", "semctl", "semget", "semop", "semtimedop", "set_mempolicy",
+    "set_mempolicy_home_node", "setdomainname", "sethostname", "setns", "setpriority", "settimeofday", "shmat", "shmctl",
+    "shmdt", "shmget", "statmount", "swapoff", "swapon", "sysfs", "syslog", "umount2", "unshare", "uselib", "userfaultfd",
     "ustat", "vhangup", "vmsplice",
 )  # fmt: skip
 # About other processes: who starts none needs none of these, and who shares his user with others may not have them.
