@@ -118,6 +118,7 @@ def test_the_drift_alarm_opens_an_issue_although_every_limit_holds(tmp_path: Pat
         step = night(demo)
         assert step.code == 0 and issue.state == "closed", step.log
         assert "A new series: draws.timeout" in issue.body and "A new series" in step.summary
+        assert "cannot be compared any more" in issue.body and "It holds again" not in issue.body
 
 
 def test_a_job_that_reports_keeps_the_history_of_a_run_that_it_can_vouch_for(demo: Demo) -> None:

@@ -63,6 +63,13 @@ def test_going_back_goes_on_with_the_earlier_series() -> None:
     assert [len(series) for series in series_of([night(1, GOOD), other, night(3, GOOD)])] == [1, 2]
 
 
+def test_a_series_is_new_in_its_first_run_alone() -> None:
+    before, same = night(1, GOOD, comparable=comparable(2, checks_sha256="1" * 64)), [night(2, GOOD), night(3, GOOD)]
+    assert say(beginning(trend_of([before, *same[:1]])) or ()).startswith("A new series: checks has changed")
+    later = say(beginning(trend_of([before, *same])) or ())
+    assert later == "This series began on 2026-01-03, when checks changed; earlier runs are not comparable."
+
+
 def test_the_first_run_is_no_baseline() -> None:
     assert say(beginning(trend_of([night(1, GOOD)])) or ()) == "The first run of this series: no baseline."
     assert beginning(trend_of(nights(GOOD, GOOD))) is None

@@ -134,6 +134,13 @@ def test_the_chart_and_the_table_say_the_same() -> None:
     assert "unreachable" in rows["3"]
 
 
+def test_a_run_whose_data_are_not_valid_is_no_point_of_the_chart() -> None:
+    """Half of its draws lost, its middle would look like a fall of the model."""
+    lost = night(2, ["puu", "uup", "uuu"], outcome=Outcome.INCONCLUSIVE, breaks=("treatment:transport",))
+    text = trend_markdown(trend_of([night(1, ["ppp"] * 3), lost, night(3, ["ppp"] * 3)]))
+    assert 'x-axis "run" [1, 3]' in text and "| 2 | 2026-01-03 | inconclusive | 1–3/3" in text
+
+
 def test_one_run_has_no_chart() -> None:
     assert mermaid(trend_of([night(1, GOOD)]).points) == ""
     assert "```" not in trend_markdown(trend_of([night(1, GOOD)]))

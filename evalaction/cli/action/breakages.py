@@ -112,7 +112,9 @@ def _ended(stage: Stage, night: Night, issue: Issue, state: State | None) -> str
         return f"**This limit is no longer in the card.** {_where(stage, night)}"
     if state.broken is not False:
         return None
-    return f"**It holds again.** {inline(state.sentence)} {_where(stage, night)}"
+    anew = state.name == DRIFT and night.trend is not None and not night.trend.drift.nights
+    said = "What it was about cannot be compared any more." if anew else "It holds again."
+    return f"**{said}** {inline(state.sentence)} {_where(stage, night)}"
 
 
 def _breakage(stage: Stage, night: Night, key: str, state: State) -> Breakage:
@@ -125,9 +127,7 @@ def _breakage(stage: Stage, night: Night, key: str, state: State) -> Breakage:
     if night.trend is not None:
         parts.append(trend_markdown(night.trend, rows=_ROWS))
     parts.append("<sub>Each run brings this issue up to date. It is closed by the run in which this holds again.</sub>")
-    return Breakage(
-        key=key, title=f"Nightly evaluation: {state.word} (card {card}, {key[:6]})", body="\n\n".join(parts) + "\n"
-    )
+    return Breakage(key=key, title=f"Nightly evaluation: {state.word} (card {card}, {key[:6]})", body="\n\n".join(parts) + "\n")
 
 
 def _where(stage: Stage, night: Night) -> str:

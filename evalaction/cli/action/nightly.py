@@ -156,7 +156,7 @@ def _told(stage: Stage, card: Judged, trend: Trend | None) -> Judged:
     said = drift_sentence(trend.drift)
     if trend.alarm:
         stage.log.warn((Quoted(card.path), ": ", *said), weight=70)
-    begun = beginning(trend)
+    begun = beginning(trend) if len(trend.points) == 1 else None  # afterwards it stands with the trend alone
     lines = (said, begun) if begun else (said,)
     return replace(card, document=with_callouts(card.document, lines))
 

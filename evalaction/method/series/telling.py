@@ -38,9 +38,13 @@ def drift_sentence(drift: Drift) -> Sentence:
 
 def beginning(trend: Trend) -> Sentence | None:
     """Why there is nothing older to compare with; None where there is."""
-    if trend.began:
+    first = len(trend.points) == 1
+    if trend.began and first:
         verb = "has" if len(trend.began) == 1 else "have"
         return (f"A new series: {listed(list(trend.began))} {verb} changed, so earlier runs are not comparable.",)
-    if len(trend.points) == 1 and not trend.left_out:
+    if trend.began:
+        what = listed(list(trend.began))
+        return (f"This series began on {trend.points[0].entry.day}, when {what} changed; earlier runs are not comparable.",)
+    if first and not trend.left_out:
         return ("The first run of this series: no baseline.",)
     return None

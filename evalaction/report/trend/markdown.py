@@ -21,7 +21,8 @@ def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS)
     chart = mermaid(trend.points)
     if chart:
         text += (
-            f"\n\n{chart}\n\n<sub>Line: stable pass. Bars: flip. Percent of items, by run; the table has the same numbers.</sub>"
+            f"\n\n{chart}\n\n<sub>Line: stable pass. Bars: flip. Percent of items by run, as in the table; where lost draws leave "
+            "a count open, its middle. Runs without valid data are in the table alone.</sub>"
         )
     shown = trend.points[-rows:]
     text += "\n\n" + table(HEAD, [row(point) for point in reversed(shown)])
@@ -31,11 +32,11 @@ def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS)
 
 
 def mermaid(points: Sequence[Point]) -> str:
-    """Stable pass as a line, flip as bars, at most 30 runs; empty with fewer than two runs that have rates.
+    """Stable pass as a line, flip as bars, at most 30 runs; empty with fewer than two runs that have rates and valid data.
 
     Numbers and words of ours alone: nothing that anybody else wrote comes in here.
     """
-    shown = [(point.number, share(point.stable), share(point.flip)) for point in points[-MOST_IN_CHART:]]
+    shown = [(point.number, share(point.stable), share(point.flip)) for point in points[-MOST_IN_CHART:] if point.entry.valid]
     drawn = [(number, stable, flip or 0.0) for number, stable, flip in shown if stable is not None]
     if len(drawn) < 2:
         return ""
