@@ -90,8 +90,9 @@ def test_the_card_and_exam_of_the_readme_can_be_locked_and_planned(make: Make) -
     lines = [json.loads(line) for line in tasks.splitlines()]
     more = [{**lines[0], "id": f"more{number}"} for number in range(84 - len(lines))]
     exam = tasks + "".join(json.dumps(line) + "\n" for line in more)
-    files = {"tasks.jsonl": exam.encode(), "prompts/short.md": b"Be brief.\n", "prompts/long.md": b"Take your time.\n"}
+    files = {"tasks.jsonl": exam.encode(), "prompts/triage.md": b"Be brief.\n"}
     project = make(card.encode(), files)
     assert project("verify").code == 0
     planned = project("plan")
     assert planned.code == 0 and "84 items × 5 draws × 2 arms = 840 calls" in planned.out
+    assert "without --base the control is counted as the treatment" in planned.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from evalaction.cli.opposed import opposed
@@ -10,16 +11,21 @@ from evalaction.cli.parser import Options
 from evalaction.cli.tables import table
 from evalaction.cli.world import World
 from evalaction.engine.prepare import Prepared, load, prepare, settle
+from evalaction.engine.trial import Trial
 from evalaction.errors import EvalactionError, Settled, UsageError
+from evalaction.method.card import AtCommit, Card
 from evalaction.method.plan import ArmCost, Plan, check_budget, check_halves, lost_items, ten_thousandths
 from evalaction.method.telling.words import count
+from evalaction.registration.frozen import Frozen
 from evalaction.report.encode import term
 from evalaction.report.figures import percent
 
 
 def run(options: Options, world: World) -> int:
     lost = share_of(options.assume_lost)
-    prepared = prepare(opposed(options)(load(world.cwd / options.card, world.environ, rehearse_only=True)))
+    frozen = load(world.cwd / options.card, world.environ, rehearse_only=True)
+    supposed = _supposes(options, frozen.card)
+    prepared = prepare(_like_itself(frozen, options) if supposed else opposed(options)(frozen))
     plan = prepared.plan
     world.say(
         f"{term(prepared.card.name)}: {count(plan.items, 'item')} × {count(plan.draws, 'draw')} × "
@@ -34,9 +40,22 @@ def run(options: Options, world: World) -> int:
         )
     )
     world.say()
+    if supposed:
+        world.say("without --base the control is counted as the treatment; what base has may cost more or less")
     for line in (*_time(plan), *_halves(plan), *_lost(prepared, lost)):
         world.say(line)
-    return _refusals(prepared, world)
+    return _refusals(prepared, world, supposed=supposed)
+
+
+def _supposes(options: Options, card: Card) -> bool:
+    """Whether the price is asked before there is anything to compare with. Which items change can only be seen against a base."""
+    changed_only = card.sign is not None and card.sign.items == "changed"
+    return options.base is None and card.control == AtCommit() and not changed_only
+
+
+def _like_itself(frozen: Frozen, options: Options) -> Trial:
+    trial = opposed(options, needed=False)(frozen)
+    return replace(trial, arms={"treatment": trial.arms["treatment"], "control": trial.arms["treatment"]}, base_missing=False)
 
 
 def share_of(text: str) -> Fraction:
@@ -99,10 +118,11 @@ def _lost(prepared: Prepared, lost: Fraction) -> list[str]:
     return lines
 
 
-def _refusals(prepared: Prepared, world: World) -> int:
+def _refusals(prepared: Prepared, world: World, *, supposed: bool) -> int:
     """Say what `run` would refuse, in its order; the exit code is the first one's."""
     try:
-        settle(prepared)
+        if not supposed:
+            settle(prepared)
     except Settled as end:
         world.say(f"run would draw nothing ({end.outcome.value}): {end.sentence}")
         return 0
