@@ -156,7 +156,7 @@ def identity_of(endpoint: Endpoint, files: Mapping[str, bytes]) -> Json:
     """`endpoint_of` with the file of a scripted endpoint and the program of a command."""
     return endpoint_of(
         endpoint,
-        replies=files[endpoint.replies] if endpoint.replies else None,
+        replies=_replies(endpoint, files),
         program=_program(endpoint, files),
     )
 
@@ -213,17 +213,20 @@ def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
     compared = [pair for place, pair in enumerate(stayed) if not _same_pair(pair, stayed[place - 1] if place else None)]
     differs = {
         "route": any(rerouted),
-        "endpoint": any(_reached(a.endpoint, files[0]) != _reached(b.endpoint, files[1]) for a, b in compared),
+        "endpoint": any(endpoint_of(a.endpoint) != endpoint_of(b.endpoint) for a, b in compared),
         "program": any(_program(a.endpoint, files[0]) != _program(b.endpoint, files[1]) for a, b in compared),
         "model": any(a.endpoint.model != b.endpoint.model for a, b in compared),
         "parameters": any(dict(a.endpoint.params) != dict(b.endpoint.params) for a, b in compared),
         "prompt": any(a.messages != b.messages for a, b in pairs),
     }
+    # A script of replies stands for what another prompt or model would say: it is a lever only where nothing else is.
+    if not any(differs.values()):
+        differs["endpoint"] = any(_replies(a.endpoint, files[0]) != _replies(b.endpoint, files[1]) for a, b in compared)
     return tuple(lever for lever, moved in differs.items() if moved)
 
 
-def _reached(endpoint: Endpoint, files: Mapping[str, bytes]) -> Json:
-    return endpoint_of(endpoint, replies=files[endpoint.replies] if endpoint.replies else None)
+def _replies(endpoint: Endpoint, files: Mapping[str, bytes]) -> bytes | None:
+    return files[endpoint.replies] if endpoint.replies else None
 
 
 def _program(endpoint: Endpoint, files: Mapping[str, bytes]) -> str | None:

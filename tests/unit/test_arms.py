@@ -254,3 +254,10 @@ def test_a_program_of_another_commit_is_a_lever_of_its_own() -> None:
     assert moved_levers(ours, theirs) == ("program",) and digested(ours) != digested(theirs)
     other = replace(runs, command=Command(run=("python3", "llm/other.py"), paths=("llm",)))
     assert moved_levers(ours, arm(other, files={"/llm/main.py": b"1"})) == ("endpoint",)
+
+
+def test_a_script_of_replies_is_a_lever_only_where_nothing_else_moved() -> None:
+    scripted = endpoint(api="scripted", url=None, replies="r.jsonl")
+    ours, theirs = arm(scripted), arm(scripted, files={"r.jsonl": b"[]"})
+    assert moved_levers(ours, theirs) == ("endpoint",)
+    assert moved_levers(ours, arm(scripted, text="y", files={"r.jsonl": b"[]"})) == ("prompt",)
