@@ -21,7 +21,8 @@ from evalaction.registration.lock import lock as lock_card
 KEY = "sk-acceptance-0123456789abcdef"
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
 DERIVED = (
-    "comment.md", "results.json", "rows.csv", "summary.md", "verdicts.csv", "report.html", "junit.xml", "badge.json", "SHA256SUMS",
+    "comment.md", "results.json", "rows.csv", "summary.md", "verdicts.csv", "report.html", "junit.xml", "badge.json",
+    "SHA256SUMS",
 )  # fmt: skip
 
 

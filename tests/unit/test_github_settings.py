@@ -44,7 +44,8 @@ def test_all_values() -> None:
         card="a/card.yaml\r\n\n  b/*.yaml  \na/card.yaml\n", mode="report", github_token="ghs_abc", comment="false",
         comment_key="nightly",
         base="v1.4", question="base", redraw="TRUE", fail_on="unreachable, fail", on_missing_secrets="skip", run_dir="out/run",
-        python_path="/opt/python", ca_bundle="/etc/ca.pem", shard="", history="runs/nightly", issue_on_breakage="true", changed_only="False",
+        python_path="/opt/python", ca_bundle="/etc/ca.pem", shard="", history="runs/nightly", issue_on_breakage="true",
+        changed_only="False",
         allow_unsafe_execution="FALSE",
     )  # fmt: skip
     assert found == Settings(

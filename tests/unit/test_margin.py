@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.runs import GOLDEN, tally
 
-from evalaction.method.judging.margin import Z, Difference, difference, margin_bound
+from evalaction.method.judging.margin import Difference, Z, difference, margin_bound
 from evalaction.method.numbers import Threshold
 
 
