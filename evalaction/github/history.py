@@ -28,8 +28,11 @@ READS = ("contents: read",)
 WRITES = ("contents: write",)
 TRIES = 6
 """How often the branch may have moved on while we wrote."""
-BLOCK = 100
-"""Of a series the newest 100 to 199 runs are read: what is left out goes a hundred at a time, so that drift has a fixed start."""
+BLOCK = 50
+"""Of a series the newest 50 to 99 runs are read, a request each of the 1,000 an hour that a job's token has for its repository.
+
+What is left out goes fifty at a time, so that drift has a fixed start.
+"""
 INLINE = 256 << 10
 """Bytes of a file that goes with its tree: a request less, of those that GitHub wants a second apart."""
 _WRITE = "write the history"

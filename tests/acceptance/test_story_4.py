@@ -100,7 +100,7 @@ def test_a_changed_exam_begins_a_new_series_and_does_not_compare(nights: Project
     assert nights("lock").code == 0
     nights.repo.commit()
     said = night(nights, 2)
-    assert "A new series: exam.sha256, exam.ids_sha256 and items have changed" in said
+    assert "A new series, since exam.sha256, exam.ids_sha256 and items changed" in said
     done = nights("compare", "night-1", "night-2")
     assert done.code == 2 and "exam.sha256, exam.ids_sha256 and items differ" in done.err
 
@@ -111,7 +111,7 @@ def test_runs_of_different_k_compare_through_the_smaller_one(nights: Project) ->
     card["draws"]["count"] = 2
     nights.repo.write({"card.yaml": json.dumps(card).encode()})
     nights.repo.commit()
-    assert "draws.count has changed" in night(nights, 2)
+    assert "since draws.count changed" in night(nights, 2)
     done = nights("compare", "night-1", "night-2")
     assert done.code == 0 and "Runs of different K compare only through pass^2." in done.out
 
@@ -136,7 +136,7 @@ def test_damaged_entries_are_counted_and_changed_ones_refused(nights: Project) -
     path.write_bytes(data.replace(b'"passed":90', b'"passed":91'))
     assert "The history in history has no entry yet" in nights("trend", "history").err
     night(nights, 2)
-    assert "1 entry of the history could not be read" in nights("trend", "history").out
+    assert "Left out: 1 entry of the history that could not be read." in nights("trend", "history").out
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def test_the_drift_alarm_opens_an_issue_although_every_limit_holds(tmp_path: Pat
         demo.repo.commit()
         step = night(demo)
         assert step.code == 0 and issue.state == "closed", step.log
-        assert "A new series: draws.timeout" in issue.body and "A new series" in step.summary
+        assert "A new series, since draws.timeout" in issue.body and "A new series" in step.summary
         assert "cannot be compared any more" in issue.body and "It holds again" not in issue.body
 
 
@@ -203,7 +203,7 @@ def test_hostile_entries_change_nothing_and_are_counted(demo: Demo) -> None:
     hostile = {f"{place.card}/{place.series}/2020-01-0{day}/x/entry.json": data for day, data in ((1, forged), (2, b"{"))}
     found.commit_files({**kept, **hostile}, branch=BRANCH)
     step = night(demo)
-    assert step.code == 0 and "2 entries of the history could not be read" in step.summary, step.log
+    assert step.code == 0 and "Left out: 2 entries of the history that could not be read" in step.summary, step.log
     assert "pwned" not in step.log + step.summary
 
 

@@ -47,12 +47,12 @@ def test_a_changed_exam_begins_a_new_series_that_names_what_changed() -> None:
     assert found.began == ("exam.sha256", "draws.timeout_ms") and found.drift.nights == 0
     begun = beginning(found)
     assert begun is not None
-    assert say(begun) == "A new series: exam.sha256 and draws.timeout_ms have changed, so earlier runs are not comparable."
+    assert say(begun) == "A new series, since exam.sha256 and draws.timeout_ms changed: earlier runs are not comparable."
 
 
-def test_a_single_field_has_a_verb_of_its_own() -> None:
+def test_a_single_field_that_changed_is_named() -> None:
     found = trend_of([night(1, GOOD), night(2, ["ppp"] * 3)])
-    assert say(beginning(found) or ()) == "A new series: draws.count has changed, so earlier runs are not comparable."
+    assert say(beginning(found) or ()) == "A new series, since draws.count changed: earlier runs are not comparable."
 
 
 def test_going_back_goes_on_with_the_earlier_series() -> None:
@@ -65,7 +65,7 @@ def test_going_back_goes_on_with_the_earlier_series() -> None:
 
 def test_a_series_is_new_in_its_first_run_alone() -> None:
     before, same = night(1, GOOD, comparable=comparable(2, checks_sha256="1" * 64)), [night(2, GOOD), night(3, GOOD)]
-    assert say(beginning(trend_of([before, *same[:1]])) or ()).startswith("A new series: checks has changed")
+    assert say(beginning(trend_of([before, *same[:1]])) or ()).startswith("A new series, since checks changed")
     later = say(beginning(trend_of([before, *same])) or ())
     assert later == "This series began on 2026-01-03, when checks changed; earlier runs are not comparable."
 

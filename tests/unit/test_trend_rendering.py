@@ -141,6 +141,12 @@ def test_a_run_whose_data_are_not_valid_is_no_point_of_the_chart() -> None:
     assert 'x-axis "run" [1, 3]' in text and "| 2 | 2026-01-03 | inconclusive | 1–3/3" in text
 
 
+def test_what_is_not_shown_is_counted_in_words_that_fit_one_and_many() -> None:
+    one = trend_text(trend_of([night(1, GOOD, comparable=comparable(3, exam_sha256="1" * 64)), night(2, GOOD)], damaged=1))
+    assert "Not shown: 1 run of earlier series." in one and "Left out: 1 entry of the history that could not be read." in one
+    assert "Not shown: 6 runs of earlier series." in trend_text(begun())
+
+
 def test_one_run_has_no_chart() -> None:
     assert mermaid(trend_of([night(1, GOOD)]).points) == ""
     assert "```" not in trend_markdown(trend_of([night(1, GOOD)]))

@@ -40,8 +40,7 @@ def beginning(trend: Trend) -> Sentence | None:
     """Why there is nothing older to compare with; None where there is."""
     first = len(trend.points) == 1
     if trend.began and first:
-        verb = "has" if len(trend.began) == 1 else "have"
-        return (f"A new series: {listed(list(trend.began))} {verb} changed, so earlier runs are not comparable.",)
+        return (f"A new series, since {listed(list(trend.began))} changed: earlier runs are not comparable.",)
     if trend.began:
         what = listed(list(trend.began))
         return (f"This series began on {trend.points[0].entry.day}, when {what} changed; earlier runs are not comparable.",)

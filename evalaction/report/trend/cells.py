@@ -80,11 +80,11 @@ def sentences(trend: Trend) -> Iterator[Sentence]:
         yield begun
     yield from trend.notes
     if trend.left_out:
-        yield (f"{count(trend.left_out, 'older run')} of this series are left out.",)
+        yield (f"Left out: {count(trend.left_out, 'older run')} of this series.",)
     if trend.earlier:
-        yield (f"{count(trend.earlier, 'run')} of earlier series are not shown.",)
+        yield (f"Not shown: {count(trend.earlier, 'run')} of earlier series.",)
     if trend.damaged:
-        yield (f"{count(trend.damaged, 'entry', 'entries')} of the history could not be read and are left out.",)
+        yield (f"Left out: {count(trend.damaged, 'entry', 'entries')} of the history that could not be read.",)
 
 
 def titles(trend: Trend) -> str:

@@ -21,8 +21,8 @@ def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS)
     chart = mermaid(trend.points)
     if chart:
         text += (
-            f"\n\n{chart}\n\n<sub>Line: stable pass. Bars: flip. Percent of items by run, as in the table; where lost draws leave "
-            "a count open, its middle. Runs without valid data are in the table alone.</sub>"
+            f"\n\n{chart}\n\n<sub>Line: stable pass. Bars: flip. Percent of items by run, as in the table; where lost draws "
+            "leave a count open, its middle. Runs without valid data are in the table alone.</sub>"
         )
     shown = trend.points[-rows:]
     text += "\n\n" + table(HEAD, [row(point) for point in reversed(shown)])
