@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from evalaction.errors import UsageError
-from evalaction.method.canonical import Json, digest
+from evalaction.method.canonical import Json, digest, dumps
 from evalaction.method.card import Arm, Card, Endpoint
 from evalaction.method.cards.endpoints import body_places
 from evalaction.method.cards.rules import private_to_shared, unpriced
@@ -216,7 +216,7 @@ def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
         "endpoint": any(endpoint_of(a.endpoint) != endpoint_of(b.endpoint) for a, b in compared),
         "program": any(_program(a.endpoint, files[0]) != _program(b.endpoint, files[1]) for a, b in compared),
         "model": any(a.endpoint.model != b.endpoint.model for a, b in compared),
-        "parameters": any(dict(a.endpoint.params) != dict(b.endpoint.params) for a, b in compared),
+        "parameters": any(_parameters(a.endpoint) != _parameters(b.endpoint) for a, b in compared),
         "prompt": any(a.messages != b.messages for a, b in pairs),
     }
     # A script of replies stands for what another prompt or model would say: it is a lever only where nothing else is.
@@ -227,6 +227,11 @@ def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
 
 def _replies(endpoint: Endpoint, files: Mapping[str, bytes]) -> bytes | None:
     return files[endpoint.replies] if endpoint.replies else None
+
+
+def _parameters(endpoint: Endpoint) -> str:
+    """Parameters and body as they are sent: in the order of the card, numbers as they are written."""
+    return dumps([endpoint.params, endpoint.http.body if endpoint.http else None], sort_keys=False)
 
 
 def _program(endpoint: Endpoint, files: Mapping[str, bytes]) -> str | None:

@@ -6,8 +6,7 @@ The diff is ours: `git diff` would run whatever drivers the repository names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from difflib import unified_diff
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from evalaction.method.arms import Resolved, identity_of
@@ -58,6 +57,8 @@ def short_diff(old: str, new: str) -> tuple[str, ...]:
         return ()
     first = max(start - CONTEXT, 0)
     middle, middle_after = (lines[first : len(lines) - max(end - CONTEXT, 0)] for lines in (before, after))
+    from difflib import unified_diff  # only where something has changed
+
     diff = unified_diff(middle, middle_after, n=CONTEXT, lineterm="")
     lines = [_HEADING.sub(lambda found: _moved(found, first), line) for line in diff][2:]
     shown = tuple(_cut(line) for line in lines[:MOST_LINES])
@@ -83,17 +84,23 @@ def _file_change(lever: str, field: str, ours: Resolved, theirs: Resolved, redac
     if new == old and data == before:
         return
     diff = short_diff(*(redact((side or b"").decode("utf-8", "replace")) for side in (before, data))) if before != data else ()
-    if new != old:
+    if new != old and (not diff or old is None or new is None):
         yield Change(lever=lever, name=field, old=_text(old, redact), new=_text(new, redact), diff=diff)
     else:
-        yield Change(lever=lever, name=redact(new), old=_digits(before or b""), new=_digits(data or b""), diff=diff)
+        name = redact(new if new == old else f"{old} → {new}")
+        yield Change(lever=lever, name=name, old=_digits(before or b""), new=_digits(data or b""), diff=diff)
 
 
 def _endpoint_changes(ours: Resolved, theirs: Resolved, redact: Redact) -> Iterator[Change]:
     new, old = ours.endpoints, theirs.endpoints
     if len(new) == len(old) == 1:
         if new[0].name != old[0].name:
-            yield Change(lever="endpoint", name="endpoint", old=redact(old[0].name), new=redact(new[0].name))
+            # Where rules choose, another model comes with the other endpoint, and is no lever of its own.
+            routed = ours.source.arm.route is not None and theirs.source.arm.route is not None
+            lever = "route" if routed else "endpoint"
+            yield Change(lever=lever, name="endpoint", old=redact(old[0].name), new=redact(new[0].name))
+            if routed:
+                return
         yield from _fields((new[0], ours.source.files), (old[0], theirs.source.files), redact)
         return
     for name in dict.fromkeys(one.name for one in (*old, *new)):
@@ -139,11 +146,26 @@ def _fields(ours: _Held, theirs: _Held, redact: Redact, prefix: str = "") -> Ite
             yield Change(lever="endpoint", name=f"{prefix}{name}", old=shown[0], new=shown[1])
     if new.model != old.model:
         yield Change(lever="model", name=f"{prefix}model", old=_text(old.model, redact), new=_text(new.model, redact))
+    yield from _parameters(new, old, redact, prefix)
+
+
+def _parameters(new: Endpoint, old: Endpoint, redact: Redact, prefix: str) -> Iterator[Change]:
+    """As they are sent: in the order of the card, numbers as they are written."""
     for name in dict.fromkeys((*old.params, *new.params)):
-        given = [dumps(one.params[name]) if name in one.params else None for one in (old, new)]
+        given = [dumps(one.params[name], sort_keys=False) if name in one.params else None for one in (old, new)]
         if given[0] != given[1]:
-            was, now_is = (_text(one, redact) for one in given)
-            yield Change(lever="parameters", name=f"{prefix}{redact(name)}", old=was, new=now_is)
+            yield _given(f"{prefix}{redact(name)}", given, redact)
+    orders = [", ".join(one.params) for one in (old, new)]
+    if orders[0] != orders[1] and old.params.keys() == new.params.keys():
+        yield _given(f"{prefix}order of params", orders, redact)
+    bodies = [dumps(one.http.body, sort_keys=False) if one.http else None for one in (old, new)]
+    if bodies[0] != bodies[1]:
+        yield _given(f"{prefix}body", bodies, redact)
+
+
+def _given(name: str, values: Sequence[str | None], redact: Redact) -> Change:
+    was, now = (_text(one, redact) for one in values)
+    return Change(lever="parameters", name=name, old=was, new=now)
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

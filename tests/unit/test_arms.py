@@ -235,6 +235,10 @@ def test_levers() -> None:
     assert levers(endpoint(url="http://127.0.0.1:1/v1")) == ("endpoint",)
     assert levers(endpoint(headers=(Header(name="X", value="1"),))) == ("endpoint",)
     assert levers(endpoint(params={"temperature": 0})) == ("parameters",)
+    ordered = [endpoint(params=value) for value in ({"a": 1, "b": 2}, {"b": 2, "a": 1})]
+    assert moved_levers(arm(ordered[0]), arm(ordered[1])) == ("parameters",)
+    bodies = [endpoint(api="http", http=HttpShape(body={"input": text}, text="/t")) for text in ("{{prompt}}", "Do: {{prompt}}")]
+    assert moved_levers(arm(bodies[0]), arm(bodies[1])) == ("parameters",)
     assert levers(endpoint(), text="y") == ("prompt",)
     assert levers(endpoint(model="other"), text="y") == ("model", "prompt")
 

@@ -11,7 +11,7 @@ from support.runs import endpoint
 
 from evalaction.method.arms import Asked, Resolved, Source
 from evalaction.method.canonical import sha256
-from evalaction.method.card import Arm, Card, Command, Draws, Endpoint, ExamRef, Header
+from evalaction.method.card import Arm, Card, Command, Draws, Endpoint, ExamRef, Header, HttpShape
 from evalaction.method.changes import CONTEXT, LONGEST, MOST_COMPARED, MOST_FILES, MOST_LINES, changes_of, short_diff
 from evalaction.method.records import Message
 from evalaction.method.report import Change
@@ -54,6 +54,16 @@ def test_model_and_parameters() -> None:
         Change(lever="parameters", name="max_tokens", old="400", new=None),
         Change(lever="parameters", name="stop", old=None, new='["***"]'),
     ]
+    turned = replace(MAIN, params={"max_tokens": 400, "temperature": Decimal("0.20")})
+    assert changed(arm(turned), arm(MAIN)) == [
+        Change(lever="parameters", name="order of params", old="temperature, max_tokens", new="max_tokens, temperature")
+    ]
+    fields = [replace(MAIN, params={"format": value}) for value in ({"a": 1, "b": 2}, {"b": 2, "a": 1})]
+    assert [(one.name, one.new) for one in changed(arm(fields[1]), arm(fields[0]))] == [("format", '{"b":2,"a":1}')]
+    bodies = [endpoint(api="http", http=HttpShape(body={"input": text}, text="/t")) for text in ("{{prompt}}", "Do: {{prompt}}")]
+    assert changed(arm(bodies[1]), arm(bodies[0])) == [
+        Change(lever="parameters", name="body", old='{"input":"{{prompt}}"}', new='{"input":"Do: {{prompt}}"}')
+    ]
     long = replace(MAIN, params={**MAIN.params, "stop": "x" * 500})
     [change] = changed(arm(long), arm(MAIN))
     assert change.new is not None and len(change.new) == LONGEST and change.new.endswith("…")
@@ -67,6 +77,12 @@ def test_an_address_is_told_to_differ_and_never_shown() -> None:
     ]  # fmt: skip
     assert {one.lever for one in found} == {"endpoint"}
     assert "model.example" not in str(found) and "X-Key" not in str(found)
+
+
+def test_another_model_comes_with_another_route() -> None:
+    entry = Arm(route="r.yaml", system="a.md")
+    found = changed(arm(replace(MAIN, name="cheap", model="small"), entry=entry), arm(MAIN, entry=entry))
+    assert found == [Change(lever="route", name="endpoint", old="main", new="cheap")]
 
 
 def test_several_endpoints_by_name() -> None:
@@ -102,6 +118,8 @@ def test_files() -> None:
     assert (came.name, came.old, came.new, came.diff[1:]) == ("template", None, "c.md", ("+Be brief.", " "))
     same = arm(MAIN, entry=Arm(endpoint="main", system="c.md"), files={**FILES, "c.md": FILES["a.md"]})
     assert changed(same, arm(MAIN)) == [Change(lever="prompt", name="system", old="a.md", new="c.md")]
+    edited = arm(MAIN, entry=Arm(endpoint="main", system="b.md"))
+    assert [(one.name, one.diff[1:]) for one in changed(edited, arm(MAIN))] == [("a.md → b.md", ("-Be brief.", "+Be kind."))]
     routed = [Arm(route="r.yaml"), Arm(route="r.yaml")]
     other = changed(arm(MAIN, entry=routed[0], files={**FILES, "r.yaml": b"other"}), arm(MAIN, entry=routed[1]))
     assert [(one.lever, one.name, one.diff) for one in other] == [("route", "r.yaml", ("@@ -1 +1 @@", "-rules", "+other"))]
