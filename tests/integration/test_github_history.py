@@ -277,7 +277,7 @@ def test_of_other_series_the_newest_run_is_read_to_name_what_changed(branch: Bra
     assert past(branch, new).entries == (new, old[1])
 
 
-def test_of_a_long_series_the_newest_hundred_or_more_are_read(hub: StandIn, branch: Branch) -> None:
+def test_of_a_long_series_the_newest_fifty_or_more_are_read(hub: StandIn, branch: Branch) -> None:
     entries = [
         night(number, ["p"], started_at=f"2026-01-01T00:{number // 60:02}:{number % 60:02}Z") for number in range(2 * BLOCK)
     ]

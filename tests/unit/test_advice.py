@@ -183,6 +183,7 @@ def test_what_cannot_speak_says_how_it_could() -> None:
     assert "Repair the checker" in str(spoken(crashed)[1])
     unscored = two(["u"] * 2 + ["e"] + ["p"] * 77, GOOD)
     assert say(unscored.heading).endswith("without a verdict") and "Look at the path" in str(spoken(unscored)[1])
+    assert "checker:" not in str(spoken(unscored)[1])  # no endpoint's path leads to a checker
 
 
 def test_a_doubt_of_both_arms_points_at_the_one_that_lost_more() -> None:

@@ -188,9 +188,11 @@ def _limited_column(case: Case) -> ColumnName | None:
 
 
 def _path(case: Case, arm: ArmName) -> Sentence:
-    reasons = case.tally.sides[arm].lost()
+    lost = case.tally.sides[arm].lost()
     asked = case.arms[arm]
-    worst = reasons[0][0] if reasons else ""
+    worst = lost[0][0] if lost else ""
+    ours = worst.startswith("checker:")
+    reasons = [reason for reason in lost if reason[0].startswith("checker:") == ours]  # a checker is on no path
     where: Sentence = (Quoted(asked.endpoint), " (", *tallied(reasons), ")") if reasons else (Quoted(asked.endpoint),)
     if worst.startswith("empty"):
         otherwise = (
@@ -199,7 +201,7 @@ def _path(case: Case, arm: ArmName) -> Sentence:
             else "look at the output declared for the endpoint"
         )
         return ("Empty replies from endpoint ", *where, f": {_EMPTY_REMEDIES.get(worst, otherwise)}.")
-    if worst.startswith("checker:"):
+    if ours:
         return ("Repair the checker, not the prompt: it failed by itself (", *tallied(reasons), ").")
     failed = worst.removeprefix("poll:")
     otherwise = "the load and the log of the server" if failed.startswith("status:5") else _ANY_REMEDY
