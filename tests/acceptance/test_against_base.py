@@ -72,6 +72,16 @@ def test_unchanged_leaves_a_folder_that_can_be_used_again(make: Make, server: En
     assert len((folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()) == 8 and sums_hold(folder)
 
 
+def test_nothing_to_judge_comes_after_registration_and_before_budget_halves_and_secrets(make: Make) -> None:
+    refused = {"budget": {"calls": 1}, "sign": SIGN}
+    project, base = changed(make, card=refused, files=exam(31), change={"README.md": b"x"})
+    assert project.run("--base", base).code == 0
+    project.repo.commit({"prompt.md": b"Be very brief.\n"})
+    assert project.run("--base", base, to="budget").code == 2
+    elsewhere, start = changed(make, card={**refused, "runner": {"arch": "none"}}, files=exam(31), change={"README.md": b"x"})
+    assert elsewhere.run("--base", start).code == 4
+
+
 def test_a_manifest_that_calls_different_arms_unchanged_is_not_believed(make: Make, server: EndpointServer) -> None:
     project, base = changed(make, server, change={"README.md": b"x"})
     project.run("--base", base)
