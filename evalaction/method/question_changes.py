@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
 from evalaction.method.canonical import sha256
@@ -17,13 +17,12 @@ Value: TypeAlias = "Threshold | str | int | bool | None"
 _PARTS = ("draws", "checks", "validity")
 _LOOSER_ABOVE = frozenset({
     "sign.margin", "draws.timeout_ms", "validity.max_transport_error_rate", "checks.timeout_ms", "checks.cpu_ms",
-    "checks.memory_mb",
+    "checks.memory_mb", "checks.output_bytes", "draws.max_body_bytes",
 })  # fmt: skip
 _LOOSER_BELOW = frozenset({
     "sign.min_items_per_half", "sign.min_abs_gap", "sign.min_item_gap", "draws.count", "validity.min_scored_fraction",
 })  # fmt: skip
-_CLAIMS = ("none", "not_behind", "differ", "ahead")
-"""The weakest first."""
+_FLOORS = ("sign.min_abs_gap", "sign.min_item_gap")
 
 
 def question_changes(old: Card, new: Card, exams: tuple[Exam, Exam] | None = None) -> tuple[QuestionChange, ...]:
@@ -71,7 +70,8 @@ def _digests(exam: Exam) -> dict[str, tuple[str, str | None]]:
 def _control_change(old: Card, new: Card) -> Iterator[QuestionChange]:
     before, after = _control(old), _control(new)
     if before != after:
-        yield QuestionChange(field="arms.control", old=before, new=after, loosened=after is None)
+        # Whoever leaves base chooses what is compared with.
+        yield QuestionChange(field="arms.control", old=before, new=after, loosened=after is None or before == "base")
 
 
 def _control(card: Card) -> str | None:
@@ -91,7 +91,10 @@ def _sign_changes(old: Sign | None, new: Sign | None) -> Iterator[QuestionChange
             claims = [one.claim if one else None for one in (old, new)]
             yield QuestionChange(field="sign", old=claims[0], new=claims[1], loosened=new is None)
         return
-    yield from _part_changes("sign", old, new)
+    for change in _part_changes("sign", old, new):
+        # Under `not_behind` a lead under the floor is a loss that does not count, so that a lower floor asks for more.
+        turned = old.claim == "not_behind" and change.field in _FLOORS
+        yield replace(change, loosened=not change.loosened) if turned else change
 
 
 def _limit_changes(old: Card, new: Card) -> Iterator[QuestionChange]:
@@ -121,8 +124,10 @@ def _change(name: str, old: Value, new: Value) -> Iterator[QuestionChange]:
 
 
 def _loosened(name: str, old: Any, new: Any) -> bool:
-    if name == "sign.claim":
-        return _CLAIMS.index(new) < _CLAIMS.index(old)
+    if name == "sign.claim":  # `differ` passes what is far behind, `not_behind` what does not differ
+        return bool(old != "none" and new != "ahead")
+    if name == "exam.data":  # private items go to no shared endpoint
+        return bool(old == "private")
     if name == "checks.isolation":
         return bool(new != "split")
     if old is None or new is None:

@@ -50,6 +50,8 @@ def _sign(of: Card) -> Sign:
             ["validity.max_transport_error_rate 0.05 → 0.5 (loosened)", "validity.min_scored_fraction 0.95 → 0.99"],
         ),
         ({"exam": ExamRef(tasks="t", data="public", sha256="1")}, ["exam.data synthetic → public", "exam.sha256 None → 1"]),
+        ({"draws": Draws(count=1, timeout_ms=1000, max_body_bytes=2_000_000)},
+         ["draws.max_body_bytes 1048576 → 2000000 (loosened)"]),
         ({"control": AtCommit(ref="v1")}, ["arms.control None → ref v1"]),
         ({"sign": sign("ahead"), "control": Arm(endpoint="main")}, ["arms.control None → defined here", "sign None → ahead"]),
         (
@@ -71,12 +73,26 @@ def test_one_arm(changes: Mapping[str, Any], said: list[str]) -> None:
         ({"margin": Threshold.of("0.05")}, ["sign.margin 0.10 → 0.05"]),
         ({"min_items_per_half": 5}, ["sign.min_items_per_half 30 → 5 (loosened)"]),
         ({"min_abs_gap": Threshold.of("0.001"), "min_item_gap": 1},
-         ["sign.min_abs_gap 0.02 → 0.001 (loosened)", "sign.min_item_gap 2 → 1 (loosened)"]),
+         ["sign.min_abs_gap 0.02 → 0.001", "sign.min_item_gap 2 → 1"]),
+        ({"min_abs_gap": Threshold.of("0.2"), "min_item_gap": 9},
+         ["sign.min_abs_gap 0.02 → 0.2 (loosened)", "sign.min_item_gap 2 → 9 (loosened)"]),
+        ({"claim": "differ", "margin": None}, ["sign.claim not_behind → differ (loosened)", "sign.margin 0.10 → None"]),
         ({"seed": "another", "items": "changed"}, ["sign.seed freeze-me-before-running → another", "sign.items all → changed"]),
     ],
 )  # fmt: skip
 def test_the_sign(changes: Mapping[str, Any], said: list[str]) -> None:
     assert told(signed(), replace(signed(), sign=replace(_sign(signed()), **changes))) == said
+
+
+def test_a_floor_is_lowered_for_a_claim_that_needs_a_lead() -> None:
+    ahead = replace(signed(), sign=sign("ahead"))
+    lower = replace(ahead, sign=replace(_sign(ahead), min_item_gap=1))
+    assert told(ahead, lower) == ["sign.min_item_gap 2 → 1 (loosened)"] and told(lower, ahead) == ["sign.min_item_gap 1 → 2"]
+
+
+def test_a_control_that_is_chosen_instead_of_base() -> None:
+    assert told(signed(), replace(signed(), control=AtCommit(ref="v1"))) == ["arms.control base → ref v1 (loosened)"]
+    assert told(replace(signed(), control=AtCommit(ref="v1")), signed()) == ["arms.control ref v1 → base"]
 
 
 def test_a_control_that_is_dropped_takes_the_sign_along() -> None:
