@@ -51,7 +51,7 @@ def document(report: Report) -> Document:
         Section("draws", (tables.draws(report),)),
         Section("halves", _halves(report)),
         Section("moved", _moved(report)),
-        Section("routes", _fold("By route", f"{len(report.rerouted):,} items go another way", tables.by_route(report))),
+        Section("routes", _fold("By route", _elsewhere(len(report.rerouted)), tables.by_route(report))),
         Section("tags", _fold("By tag", "", tables.by_tag(report))),
         Section("limits", _fold("Limits", _limit_counts(report), tables.limits(report))),
         Section("reasons", _fold("Reasons", "", tables.reasons(report.arms))),
@@ -129,6 +129,10 @@ def _moved(report: Report) -> tuple[Block, ...]:
 
 def _diff(change: Change) -> Fold:
     return Fold("Changed file", "", (Paragraph((Quoted(change.name),)), Listing(change.diff)))
+
+
+def _elsewhere(items: int) -> str:
+    return "1 item goes another way" if items == 1 else f"{items:,} items go another way"
 
 
 def _limit_counts(report: Report) -> str:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from support.reports import GOLDEN, behind, hostile, transport, undecided_limits
+from support.reports import GOLDEN, behind, hostile, rerouted, transport, undecided_limits
 
 from evalaction.report.text import render_text
 
@@ -27,6 +27,14 @@ def test_marks_differ_in_shape_in_ascii_too() -> None:
     assert "xcu!+" in text
     assert "83.6 % <" in text
     assert "44-45/64" in text
+
+
+def test_one_item_goes() -> None:
+    report = rerouted()
+    one = dict(list(report.rerouted.items())[:1])
+    assert "items go another way" in render_text(report) and "1 item goes another way" in render_text(
+        replace(report, rerouted=one)
+    )
 
 
 def test_no_colour_when_not_asked() -> None:
