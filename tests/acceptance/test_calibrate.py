@@ -98,3 +98,12 @@ def test_a_dead_endpoint_ends_it_after_one_run(make: Make, serve: Serve) -> None
 def test_times_is_a_number_of_runs(make: Make, coin: EndpointServer, times: str) -> None:
     done = card(make, coin)("calibrate", "--times", times)
     assert (done.code, coin.count) == (2, 0) and "--times takes a whole number from 1 to 1,000" in done.err
+
+
+def test_the_plan_says_how_often_a_sign_comes_of_nothing(make: Make) -> None:
+    planned = make(paired(5, SIGN), exam(ITEMS), url="http://127.0.0.1:9")("plan")
+    assert (
+        "two identical arms would earn a sign in 3.1 % of such runs" in planned.out and "`calibrate` measures it" in planned.out
+    )
+    assert "identical" not in make(paired(5), exam(ITEMS), url="http://127.0.0.1:9")("plan").out
+    assert "identical" not in make(gated(5), exam(ITEMS), url="http://127.0.0.1:9")("plan").out

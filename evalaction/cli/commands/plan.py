@@ -14,11 +14,12 @@ from evalaction.engine.prepare import Prepared, load, prepare, settle
 from evalaction.engine.trial import Trial
 from evalaction.errors import EvalactionError, Settled, UsageError
 from evalaction.method.card import AtCommit, Card
+from evalaction.method.judging.false_alarm import false_alarm
 from evalaction.method.plan import ArmCost, Plan, check_budget, check_halves, lost_items, ten_thousandths
 from evalaction.method.telling.words import count
 from evalaction.registration.frozen import Frozen
 from evalaction.report.encode import term
-from evalaction.report.figures import percent
+from evalaction.report.figures import percent, share
 
 
 def run(options: Options, world: World) -> int:
@@ -42,7 +43,7 @@ def run(options: Options, world: World) -> int:
     world.say()
     if supposed:
         world.say("without --base the control is counted as the treatment; what base has may cost more or less")
-    for line in (*_time(plan), *_halves(plan), *_lost(prepared, lost)):
+    for line in (*_time(plan), *_halves(plan), *_nothing(prepared), *_lost(prepared, lost)):
         world.say(line)
     return _refusals(prepared, world, supposed=supposed)
 
@@ -96,6 +97,21 @@ def _halves(plan: Plan) -> list[str]:
         return ["one arm: no halves, no sign"]
     floor = f", at least {plan.floor} are needed in each" if plan.floor else ", this claim needs none"
     return [f"halves: {plan.halves[0]} and {plan.halves[1]} items{floor}"]
+
+
+def _nothing(prepared: Prepared) -> list[str]:
+    """How often a sign would be earned out of nothing, where draws are at their worst and where they are as usual."""
+    sign, halves = prepared.card.sign, prepared.plan.halves
+    if sign is None or sign.claim == "none" or halves is None:
+        return []
+    rates = [
+        false_alarm(halves, sign, prepared.plan.draws, pass_rate=passes, shared=shared)
+        for passes, shared in ((0.8, 0.0), (0.9, 0.8))
+    ]
+    return [
+        f"two identical arms would earn a sign in {share(rates[0])} of such runs if 80 % of the draws pass whatever the item, in "
+        f"{share(rates[1])} if 90 % pass and mostly the item decides; `calibrate` measures it"
+    ]
 
 
 def _lost(prepared: Prepared, lost: Fraction) -> list[str]:
