@@ -7,10 +7,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalaction.checks import judgement
-from evalaction.checks.boxed.programs import Programs
 from evalaction.checks.deaths import blame, how
 from evalaction.checks.judgement import Judgement
 from evalaction.checks.kinds import is_program
@@ -23,6 +22,9 @@ from evalaction.method.card import CheckLimits
 from evalaction.method.counting.reasons import without_details
 from evalaction.method.records import Completion, Item
 from evalaction.sandbox.records import Rung
+
+if TYPE_CHECKING:
+    from evalaction.checks.boxed.programs import Programs
 
 BATCH = 16
 """The greatest weight of a batch."""
@@ -88,7 +90,11 @@ class Judge:
     ) -> None:
         items = list(items)
         self._schemas = any(item.schema is not None for item in items)
-        self._programs = Programs(files or {}, limits, rung, workers) if rung and any(map(is_program, items)) else None
+        self._programs: Programs | None = None
+        if rung and any(map(is_program, items)):
+            from evalaction.checks.boxed.programs import Programs  # most exams have none
+
+            self._programs = Programs(files or {}, limits, rung, workers)
         self._running: set[asyncio.Task[None]] = set()
         self._limits = limits
         self._workers = max(1, workers)

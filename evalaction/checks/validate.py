@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evalaction.checks.carried.look import look_at_program
 from evalaction.checks.kinds import BadCheck, is_program, prepare
 from evalaction.checks.process import Child
 from evalaction.checks.wire import Garbled, Inbox, Oversized, frame, schema_text
@@ -36,7 +35,7 @@ def validate_items(
     users: dict[Piece, list[Item]] = {}
     warnings: list[Sentence] = []
     for item in items:
-        warnings += look_at_program(item, files or {}, limits) if is_program(item) else _look(item)
+        warnings += _look_at_program(item, files or {}, limits) if is_program(item) else _look(item)
         for piece in _pieces(item):
             users.setdefault(piece, []).append(item)
     with _Inspector(limits, schemas=any(kind == "schema" for kind, _ in users)) as inspector:
@@ -47,6 +46,12 @@ def validate_items(
                     raise SourceError(found, file=first.file, line=first.line, code=f"bad_{piece[0]}")
                 warnings += [_warning(first, len(others), what, words) for what, words in found]
     return tuple(warnings)
+
+
+def _look_at_program(item: Item, files: Mapping[str, bytes], limits: CheckLimits) -> Iterable[Sentence]:
+    from evalaction.checks.carried.look import look_at_program  # most exams have none
+
+    return look_at_program(item, files, limits)
 
 
 def _pieces(item: Item) -> Iterator[Piece]:

@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from evalaction.endpoints.address import Address, Proxy
 from evalaction.errors import UsageError
@@ -57,9 +58,13 @@ def tls_context(environ: Mapping[str, str], ca_bundle: str | None) -> ssl.SSLCon
 
     Raises UsageError for a bundle that cannot be read.
     """
-    file, folder = ca_bundle or environ.get("SSL_CERT_FILE") or None, None
-    if not ca_bundle:
-        folder = environ.get("SSL_CERT_DIR") or None
+    file = ca_bundle or environ.get("SSL_CERT_FILE") or None
+    return _context(file, None if ca_bundle else environ.get("SSL_CERT_DIR") or None)
+
+
+@lru_cache(maxsize=4)
+def _context(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """Kept, since each takes some 50 ms and a run opens its endpoints more than once: to check them and to draw."""
     try:
         context = ssl.create_default_context(cafile=file, capath=folder)
     except (OSError, ValueError):
