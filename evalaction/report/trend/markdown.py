@@ -11,6 +11,8 @@ from evalaction.report.trend.cells import HEAD, LEGEND, row, sentences, shape, s
 
 MOST_IN_CHART = 30
 MOST_ROWS = 30
+_COLOURS = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#d97706, #3b82f6"}}}}%%'
+"""Of bars and line, for light and dark: a chart's own bars can hardly be seen on white."""
 
 
 def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS) -> str:
@@ -42,6 +44,7 @@ def mermaid(points: Sequence[Point]) -> str:
         return ""
     lines = [
         "```mermaid",
+        _COLOURS,
         "xychart-beta",
         '    title "stable pass (line) and flip (bars), percent of items"',
         f'    x-axis "run" [{", ".join(str(number) for number, _, _ in drawn)}]',
