@@ -64,7 +64,7 @@ def committed(name: str, root: Path) -> Path:
 
 
 def test_every_example_is_tested() -> None:
-    assert {path.parent.name for path in EXAMPLES.glob("*/card.yaml")} == {*EXPECTED, "local-model"}
+    assert {path.parent.name for path in EXAMPLES.glob("*/card.yaml")} == {*EXPECTED, "local-model", "router", "code"}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -116,3 +116,13 @@ def test_the_local_model_example_can_be_planned_without_a_model(tmp_path: Path) 
     assert "run would refuse" not in planned.out
     refused = evalaction("run", "local-model/card.yaml", "--run-dir", "run", cwd=tmp_path)
     assert refused.code == 6 and "EVAL_URL" in refused.err
+
+
+def test_the_functions_of_the_code_example(tmp_path: Path) -> None:
+    """Its references pass and its checks are steady; without a box it says why nothing was run."""
+    committed("code", tmp_path)
+    verified = evalaction("verify", "code/card.yaml", "--check-twice", cwd=tmp_path)
+    if verified.code == 2 and "no_isolation" in verified.said:
+        pytest.skip("no box on this machine")
+    assert verified.code == 0, verified.said
+    assert "6 references passed" in verified.out and "12 outputs judged twice, with the same verdict each time" in verified.out

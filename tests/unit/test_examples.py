@@ -39,8 +39,9 @@ def test_a_script_writes_the_committed_replies(script: Path, tmp_path: Path) -> 
 def test_a_card_names_files_that_are_there_and_halves_that_are_large_enough(path: Path) -> None:
     card = parse_card(path.read_bytes(), file=str(path), schema=schemas.load("card"))
     named = [card.exam.tasks, *(end.replies for end in card.endpoints.values()), *(arm.system for arm in card.arms.values())]
-    assert [name for name in named if name and not (path.parent / name).is_file()] == []
-    ids = ids_of(path.parent / "tasks.jsonl")
+    assert [name for name in named if name and not (path.parent / name).exists()] == []
+    tasks = path.parent / card.exam.tasks
+    ids = [one.name for one in tasks.iterdir()] if tasks.is_dir() else ids_of(tasks)
     assert len(ids) == len(set(ids))
     if card.sign and card.sign.claim != "none":
         ones = sum(half_of(item, card.sign.seed) for item in ids)
