@@ -74,7 +74,7 @@ def trial_of(judged: Frozen, against: Against | None) -> Trial:
     path = _path_at_base(judged, against, base)
     by_base = _against_base(judged.card)
     if path is None:
-        sentence = "This card is new: base has none of its question or name. It is judged from the next change on."
+        sentence = "This card is new: base has none here, and none that was moved here. It is judged from the next change on."
         return _registered(judged, base, sentence) if by_base else _alone(judged, against)
     try:
         _, old = card_at(against.git, base, path)

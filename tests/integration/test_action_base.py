@@ -12,7 +12,7 @@ import pytest
 from support import cards
 from support.action import NAME, NUMBER, Demo, Step, demo_at
 from support.changes import against_base
-from support.command import gated
+from support.command import exam, gated
 
 from evalaction.registration.lock import lock
 
@@ -68,6 +68,30 @@ def test_nothing_to_judge_needs_no_secret(demo: Demo, env: dict[str, str | None]
     assert step.outputs["check"] == "" and step.outputs["breaks"] == ""
     assert "nothing to judge: both arms send the same requests" in step.summary and "✅" not in step.summary
     assert not any(line.startswith("::error") for line in step.annotations())
+
+
+def test_a_card_that_looks_away_says_so(demo: Demo) -> None:
+    card = against_base({"arms.treatment.system": "old.md"})
+    demo.change({**PROMPT, "old.md": exam()["prompt.md"], "card.yaml": cards.text(card)}, locked=True)
+    step = demo.step()
+    assert step.outputs["outcome"] == "unchanged"
+    assert "Nothing that is sent (system prompt.md → old.md)." in said(demo)
+
+
+def test_two_cards_of_one_question_keep_their_names(demo: Demo) -> None:
+    beside(demo, "b.yaml", against_base({"name": "the second"}))
+    demo.change(PROMPT)
+    step = demo.step(env={"EVALACTION_CARD": "*.yaml"})
+    assert step.code == 0 and demo.model.count == 16
+    headings = [line for line in said(demo).splitlines() if line.startswith("## ")]
+    assert sum("the second:" in line for line in headings) == sum("support-triage:" in line for line in headings) == 1
+
+
+def test_a_copy_of_a_card_is_not_told_to_be_the_only_one(demo: Demo) -> None:
+    demo.change({**PROMPT, "copy.yaml": (demo.root / "card.yaml").read_bytes()})
+    step = demo.step(env={"EVALACTION_CARD": "copy.yaml"})
+    assert step.outputs["outcome"] == "registered"
+    assert "This card is new: base has none here, and none that was moved here." in said(demo)
 
 
 def test_an_exam_that_fits_the_prompt_is_not_asked_yet(demo: Demo) -> None:

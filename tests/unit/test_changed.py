@@ -58,6 +58,8 @@ def test_what_changed_is_one_sentence() -> None:
     assert one is not None and say(one) == "One lever moved: model (‹model› ‹a› → ‹b›)."
     two = what_changed(facts(grid, levers=("model", "prompt"), changes=(model, prompt)))
     assert two is not None and say(two) == "2 levers moved: model and prompt (‹model› ‹a› → ‹b›; ‹p.md› +2 −1 lines)."
+    moved = what_changed(facts(grid, changes=(Change(lever="prompt", name="system", old="a.md", new="b.md"),)))
+    assert moved is not None and say(moved) == "Nothing that is sent (‹system› ‹a.md› → ‹b.md›)."
     many = what_changed(facts(grid, levers=("model",), changes=(model,) * 8))
     assert many is not None and say(many).endswith("; and 2 more).")
 

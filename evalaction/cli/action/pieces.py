@@ -43,4 +43,4 @@ def shown_again(record: Record, sentence: str, name: str) -> Document:
             footer=((f"outcome {record.outcome}",), (f"question {record.question_digest[:12]}",)),
             last_words="Nothing was drawn.",
         )
-    return with_callouts(document, [(f"{sentence} ", Link("See that run", record.run_url), ".")])
+    return with_callouts(replace(document, name=name), [(f"{sentence} ", Link("See that run", record.run_url), ".")])

@@ -42,10 +42,10 @@ def question_sentence(changes: Sequence[QuestionChange]) -> Sentence:
 
 def what_changed(facts: RunFacts) -> Sentence | None:
     """Which levers moved, and what of them; None where the arms are not two versions of one."""
-    if not facts.levers or not facts.changes:
+    if not facts.changes:
         return None
     one = "One lever moved" if len(facts.levers) == 1 else f"{len(facts.levers)} levers moved"
-    text: list[str | Quoted] = [f"{one}: {listed(facts.levers)} ("]
+    text: list[str | Quoted] = [f"{one}: {listed(facts.levers)} (" if facts.levers else "Nothing that is sent ("]
     for number, change in enumerate(facts.changes[:NAMED]):
         text += ["; " if number else "", *_changed(change)]
     more = len(facts.changes) - NAMED
