@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from support.action import NAME, Demo, Step, demo_at
-from support.command import Make, Project, Serve, exam, gated, right
+from support.command import Make, Project, Serve, environment, exam, gated, right
 from support.endpoint_server import EndpointServer, answering, response
 
 from evalaction import schemas
@@ -70,8 +72,19 @@ def test_two_nights_the_second_one_worse(nights: Project, server: EndpointServer
     compared = nights("compare", "night-1", "night-2")
     assert compared.code == 0 and "12 items lost and 0 gained in the first draw; McNemar exact p 0.0005" in compared.out
     assert re.search(r"t0011 +ppp +kkk +check", compared.out) and "The check column moved." in compared.out
+    is_whatever_the_console_writes(nights, pages)
     is_in_the_published_form(nights)
     entries_compare_like_their_runs(nights)
+
+
+def is_whatever_the_console_writes(nights: Project, pages: dict[str, str]) -> None:
+    """What is kept as a file is UTF-8, also where a console is not."""
+    for kind, text in pages.items():
+        command = [sys.executable, "-m", "evalaction", "trend", "history", "--format", kind]
+        env = environment({"PYTHONIOENCODING": "ascii"})
+        done = subprocess.run(command, cwd=nights.root, env=env, capture_output=True, timeout=60, check=True)
+        assert done.stdout.decode() == text
+    assert "[88–100]" in pages["html"]
 
 
 def is_in_the_published_form(nights: Project) -> None:

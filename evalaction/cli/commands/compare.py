@@ -20,10 +20,13 @@ def run(options: Options, world: World) -> int:
         titles=tuple(dict.fromkeys((*then.titles, *now.titles))),
         arms=tuple(compare(then.tally, now.tally, arm) for arm in now.comparable.arms),
     )
-    if options.format == "json":
-        world.say(dumps(comparison_json(shown)))
-    else:
-        world.out.write({"text": comparison_text, "markdown": comparison_markdown}[options.format](shown))
+    match options.format:
+        case "json":
+            world.write_utf8(dumps(comparison_json(shown)) + "\n")
+        case "markdown":
+            world.write_utf8(comparison_markdown(shown))
+        case _:
+            world.out.write(comparison_text(shown))
     return 0
 
 

@@ -19,15 +19,15 @@ def run(options: Options, world: World) -> int:
         )
     match options.format:
         case "json":
-            world.say(dumps([trend_json(trend) for trend in found]))
+            world.write_utf8(dumps([trend_json(trend) for trend in found]) + "\n")
         case "html":
             from evalaction.report.trend.html import trend_page
 
-            world.out.write(trend_page(found))
+            world.write_utf8(trend_page(found))
         case "markdown":
             from evalaction.report.trend.markdown import trend_markdown
 
-            world.say("\n\n".join(trend_markdown(trend, heading="##", rows=1000) for trend in found))
+            world.write_utf8("\n\n".join(trend_markdown(trend, heading="##", rows=1000) for trend in found) + "\n")
         case _:
             from evalaction.report.trend.text import trend_text
 
