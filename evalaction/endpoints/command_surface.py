@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path, PurePosixPath
 
 from evalaction.endpoints.command import read
-from evalaction.endpoints.keys import value_of
+from evalaction.endpoints.keys import secrets_of, value_of
 from evalaction.endpoints.reading import Malformed
 from evalaction.endpoints.surface import Call, body_limit, from_reading, ms_since, now
 from evalaction.errors import UsageError
@@ -19,6 +19,7 @@ from evalaction.method.canonical import sha256
 from evalaction.method.card import Command, Endpoint
 from evalaction.method.programs import program_of
 from evalaction.method.records import Completion
+from evalaction.redaction import Redactor
 from evalaction.sandbox.box import Box
 from evalaction.sandbox.records import Bind, Ending, Limits, Rung, Spec, Task
 
@@ -79,7 +80,9 @@ class CommandSurface:
             process = await box.start(self._task(self._command.setup, b"", _SETUP))
             ending = await process.wait()
         if ending.exit != 0 or ending.limit is not None:
-            said = (ending.stderr or ending.stdout)[-2_000:].decode("utf-8", "replace").strip()
+            words = (ending.stderr or ending.stdout).decode("utf-8", "replace").strip()
+            # A program holds the variables of the card, and its words end on a screen: redacted before they are cut.
+            said = Redactor(secrets_of([self.endpoint], self._env)).redact(words)[-2_000:]
             raise UsageError(
                 f"The set-up of endpoint {self.endpoint.name} failed ({_reason(ending) or 'over a limit'}); nothing was drawn. "
                 f"Its last words: {said or 'none'}",
@@ -111,7 +114,7 @@ class CommandSurface:
 
     def _completed(self, ending: Ending, call: Call, *, started_at: str, ms: int) -> Completion:
         reason = _reason(ending) or ("oversize" if len(ending.stdout) > body_limit(call) else None)
-        said = ending.stderr[-_STDERR:].decode("utf-8", "replace") or None
+        said = ending.stderr[:_STDERR].decode("utf-8", "replace") or None  # its head is kept, and must not begin inside a secret
         if reason is not None:
             return Completion(reason=reason, error=said, started_at=started_at, ms=ms)
         try:

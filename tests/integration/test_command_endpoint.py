@@ -133,6 +133,13 @@ def test_a_set_up_that_fails_ends_everything_with_its_words() -> None:
         answers(endpoint, files, call(endpoint))
 
 
+def test_a_set_up_that_fails_tells_no_secret() -> None:
+    setup = ("sh", "-c", "echo with $ROUTER_KEY >&2; exit 4")
+    endpoint, files = program("print(1)", env=("ROUTER_KEY",), setup=setup)
+    with pytest.raises(UsageError, match=r"last words: with \*\*\*"):
+        answers(endpoint, files, call(endpoint), environ={"ROUTER_KEY": "k-0123456789"})
+
+
 def test_what_is_missing_is_found_before_a_run() -> None:
     endpoint, files = program("print(1)", env=("ROUTER_KEY",))
     assert missing_variables([endpoint], {}) == ("ROUTER_KEY",)
