@@ -6,13 +6,16 @@ import json
 import signal
 from typing import NamedTuple
 
-from evalaction.checks.inside.board import Note
+from evalaction.checks.inside.board import HEAVY, Note
 from evalaction.checks.words import one_line
 from evalaction.method.card import CheckLimits
 from evalaction.sandbox.records import Ending, LimitName
 
 _PREFIX = 4
 GONE = "candidate:gone"
+_NO_MEMORY = "checker:crash: MemoryError"
+_ECHO = 4
+"""A check that prints its replies may write so many times their bytes."""
 
 
 class Checked(NamedTuple):
@@ -46,7 +49,8 @@ def read_said(data: bytes, nonce: str) -> Said | None:
 
 def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, limits: CheckLimits) -> Checked:
     """The verdict of two processes. A pass needs the word of the check's side and its exit 0, and no limit on either side."""
-    if checker.limit is not None or (said is None and not checker.killed):
+    told = said is not None and said.word == "fail" and checker.limit != "output"  # it came to its end, whatever that took
+    if (checker.limit is not None and not told) or (said is None and not checker.killed):
         return _check_broke_off(checker, note, limits)
     if said is None:  # ended by us, because the time was up while the check was busy with itself
         return Checked(None, _timed_out(candidate, limits))
@@ -57,8 +61,12 @@ def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, lim
     return _as_said(said, checker)
 
 
-def alone(ending: Ending, said: Said | None, limits: CheckLimits) -> Checked:
-    """The verdict of a checker that is a process of its own."""
+def alone(ending: Ending, said: Said | None, limits: CheckLimits, weight: int = 0) -> Checked:
+    """The verdict of a checker that is a process of its own, which was given `weight` characters of output."""
+    spent = said is not None and said.word == "error" and said.reason.startswith(_NO_MEMORY)
+    if weight > HEAVY and not starved(ending, limits) and (spent or ending.limit in ("cpu", "wall", "memory")):
+        limit: LimitName = "memory" if spent or ending.limit is None else ending.limit
+        return Checked(False, f"candidate:{_WORDS[limit]}: {over(limit, limits)} with its output")
     if ending.limit is not None or said is None:
         return _own_end(ending, limits)
     if ending.stdout:
@@ -128,7 +136,8 @@ def _check_broke_off(checker: Ending, note: Note, limits: CheckLimits) -> Checke
     """The check's side reached a limit or died: the candidate's doing while its reply was waited for, read, or is a big one."""
     if checker.limit == "wall" and starved(checker, limits):
         return Checked(None, _timed_out(checker, limits))
-    if not (note.heavy if checker.limit == "output" else note.candidate_holds):
+    flooded = note.heavy or note.total * _ECHO > limits.output_bytes
+    if not (flooded if checker.limit == "output" else note.candidate_holds):
         return _own_end(checker, limits)
     if checker.limit is None:
         return Checked(False, f"candidate:protocol: the check's side died of its reply ({_end(checker)})")

@@ -131,7 +131,7 @@ async def pure(box: Sandbox, program: Program, given: Given, limits: CheckLimits
         return Checked(None, "checker:protocol: what it said is no verdict")
     except Lost as lost:
         return Checked(None, str(lost))
-    return blame.alone(ending, said, limits)
+    return blame.alone(ending, said, limits, len(given.parsed))
 
 
 class _Start(NamedTuple):

@@ -11,9 +11,11 @@ Phase: TypeAlias = Literal["starting", "own", "waiting", "reading"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 HEAVY = 16_384
 """Bytes of a reply beyond which what the check does with it may be what used up its limits."""
+ALL_HEAVY = 2**20
+"""The same of all replies together."""
 MANY = 1_000
 """Values taken from one of the candidate's iterators beyond which it may be what goes on for ever."""
-_NOTE = struct.Struct("<B?IQ")  # phase, larger than they look, replies read, bytes of the longest one
+_NOTE = struct.Struct("<B?IQQ")  # phase, larger than they look, replies read, bytes of the longest one and of all
 # A range, an integer beyond 2^53 or one of eight digits: small to send, and endless to whoever counts up to it.
 _LARGER = re.compile(rb'\["[ri]",|(?<![0-9.])[0-9]{8}')
 SIZE = _NOTE.size
@@ -25,11 +27,13 @@ class Note(NamedTuple):
     weight: int
     larger: bool = False
     """Whether a reply may be larger than its bytes."""
+    total: int = 0
+    """Bytes of all replies."""
 
     @property
     def heavy(self) -> bool:
         """Whether what the check holds of the candidate may be what used up its limits."""
-        return self.weight > HEAVY or self.larger
+        return self.weight > HEAVY or self.larger or self.total > ALL_HEAVY
 
     @property
     def candidate_holds(self) -> bool:
@@ -45,6 +49,7 @@ class Board:
         self._replies = 0
         self._weight = 0
         self._larger = False
+        self._total = 0
         self.enter("starting")
 
     @property
@@ -52,12 +57,13 @@ class Board:
         return read_note(self._page[:])
 
     def enter(self, phase: Phase) -> None:
-        _NOTE.pack_into(self._page, 0, PHASES.index(phase), self._larger, self._replies, self._weight)
+        _NOTE.pack_into(self._page, 0, PHASES.index(phase), self._larger, self._replies, self._weight, self._total)
 
     def received(self, reply: bytes) -> None:
         """A reply is about to be read."""
         self._replies += 1
         self._weight = max(self._weight, len(reply))
+        self._total += len(reply)
         self._larger = self._larger or _LARGER.search(reply) is not None
         self.enter("reading")
 
@@ -73,5 +79,5 @@ class Board:
 
 def read_note(data: bytes) -> Note:
     """What a page says."""
-    phase, larger, replies, weight = _NOTE.unpack_from(data)
-    return Note(PHASES[phase], replies, weight, larger)
+    phase, larger, replies, weight, total = _NOTE.unpack_from(data)
+    return Note(PHASES[phase], replies, weight, larger, total)

@@ -29,6 +29,8 @@ class Decoder:
         self._handle = handle
         self._nodes = _checked(nodes)
         self._objects: list[Any] = [_UNBUILT] * len(self._nodes)
+        self._referred: set[int] = set()
+        self._shared = False
         self._place_mutables(known)
         try:
             for number, thing in enumerate(self._objects):
@@ -45,11 +47,41 @@ class Decoder:
         """What can change, in the order of the table."""
         return [thing for (tag, _, _), thing in zip(self._nodes, self._objects, strict=True) if tag in _MUTABLE]
 
+    def unfolds(self, beyond: int) -> bool:
+        """Whether it has more than so many parts when what occurs twice is counted twice, as text and comparison do."""
+        if not self._shared:
+            return False
+        sizes: dict[int, int] = {}
+        for start in range(len(self._nodes)):
+            path, entered = [start], set[int]()
+            while path:
+                number = path.pop()
+                if number in sizes:
+                    continue
+                body = self._nodes[number][2]
+                parts = [part[1] for part in body if type(part) is list and part and part[0] == "@"]
+                missing = [part for part in parts if part not in sizes]
+                if missing and number in entered:
+                    return True  # a circle: nobody can say how many ways lead through it
+                if missing:
+                    entered.add(number)
+                    path += [number, *missing]
+                    continue
+                sizes[number] = (
+                    len(body) + sum(len(part) for part in body if type(part) is str) + sum(sizes[part] for part in parts)
+                )
+                if sizes[number] > beyond:
+                    return True
+        return False
+
     def value(self, wire: Wire) -> Any:
         """The object that stands behind a part of the message."""
         if type(wire) is list and wire:
             if wire[0] == "@":
-                return self._objects[self._number(wire)]
+                number = self._number(wire)
+                self._shared = self._shared or number in self._referred
+                self._referred.add(number)
+                return self._objects[number]
             if wire[0] == "h" and self._handle is not None:
                 return self._handle(wire)
         return read_atom(wire)

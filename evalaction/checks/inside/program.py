@@ -92,6 +92,22 @@ def lacks(error: BaseException | None, check: str) -> bool:
     return type(error) is NameError and _STAR.search(check) is not None
 
 
+def own_names(check: str) -> frozenset[str]:
+    """The names that a check with a star import gives itself, wherever it does."""
+    if _STAR.search(check) is None:
+        return frozenset()
+    import ast
+
+    try:
+        parts = list(ast.walk(ast.parse(check)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # running it will say so
+        return frozenset()
+    named = {part.name for part in parts if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    imported = {part.asname or part.name.partition(".")[0] for part in parts if isinstance(part, ast.alias)}
+    return frozenset(named | stored | imported)
+
+
 def frames(error: BaseException) -> list[tuple[str, int]]:
     """File and line of each step of the traceback, the innermost last."""
     found, step = [], error.__traceback__

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from evalaction.checks.inside.atoms import Malformed, NotPlain, Oversize, Wire
-from evalaction.checks.inside.board import MANY, Board
+from evalaction.checks.inside.board import HEAVY, MANY, Board
 from evalaction.checks.inside.candidate import CHAIN, NAME
 from evalaction.checks.inside.channel import Channel, Gone, unpack
 from evalaction.checks.inside.decoder import Decoder
@@ -97,11 +97,11 @@ class Remote:
         except NotPlain as error:
             self.refuse(f"passes an argument of type {error}")
         except Oversize as error:
-            self._verdict.end("error", f"checker:protocol: an argument is too large: {error}")
+            self._too_large(error)
         return self._ask(request, encoder.mutables)
 
     def _key(self, value: object) -> Wire:
-        key = self._stand_ins.get(value) if type(value) is types.FunctionType else None
+        key = self._stand_ins.get(value) if type(value) in (types.FunctionType, types.GeneratorType) else None
         return None if key is None else ["h", key]
 
     def _ask(self, request: list[Wire], mutables: list[Any]) -> Any:
@@ -110,11 +110,16 @@ class Remote:
             try:
                 self._channel.send(request)
             except Oversize as error:
-                self._verdict.end("error", f"checker:protocol: an argument is too large: {error}")
+                self._too_large(error)
             except Gone:
                 self._verdict.end("fail", "candidate:gone")
             reply = self._receive()
-            nodes, root = self._read(reply, "returned", 3, mutables)
+            try:
+                nodes, root = self._read(reply, "returned", 3, mutables)
+            except StopIteration as error:
+                if request[0] == "next":
+                    raise
+                raise self._noted(RuntimeError("the candidate raised StopIteration")) from error  # it would end any loop well
             try:
                 return self._decoded(nodes, root, mutables)
             finally:
@@ -142,16 +147,31 @@ class Remote:
             else:
                 raise Malformed("a reply that is none")
         self.taken()
+        raise self._noted(error)
+
+    def _noted(self, error: BaseException) -> BaseException:
         self.raised.append(error)
-        raise error
+        return error
+
+    def _too_large(self, error: Oversize) -> None:
+        """An argument cannot be sent: the check's doing, unless it may be a reply that is sent back."""
+        if self._board.note.heavy:
+            self._verdict.end("fail", f"candidate:oversize: its reply cannot be sent back: {error}")
+        self._verdict.end("error", f"checker:protocol: an argument is too large: {error}")
 
     def _decoded(self, nodes: Wire, root: Wire, mutables: list[Any]) -> Any:
         with self._blamed():
-            return Decoder(nodes, known=mutables, handle=self._handled).value(root)
+            return self._weighed(Decoder(nodes, known=mutables, handle=self._handled)).value(root)
+
+    def _weighed(self, decoder: Decoder) -> Decoder:
+        """What a few bytes unfold to may be endless to whoever prints or compares it."""
+        if decoder.unfolds(HEAVY):
+            self._board.goes_on()
+        return decoder
 
     def _exception(self, chain: Wire, nodes: Wire, root: Wire, mutables: list[Any]) -> BaseException:
         kind = self.exception(chain)
-        arguments = Decoder(nodes, known=mutables).value(root)
+        arguments = self._weighed(Decoder(nodes, known=mutables)).value(root)
         if type(arguments) is not tuple:
             raise Malformed("an exception without arguments")
         if issubclass(kind, SystemExit):
@@ -164,7 +184,11 @@ class Remote:
     def _handled(self, wire: list[Wire]) -> object:
         if len(wire) != 3 or type(wire[1]) is not int or wire[2] not in ("f", "i"):
             raise Malformed("an unknown handle")
-        return self.function(wire[1], "returned") if wire[2] == "f" else self._stream(wire[1])
+        if wire[2] == "f":
+            return self.function(wire[1], "returned")
+        stream = self._stream(wire[1])
+        self._stand_ins[stream] = wire[1]  # a check may hand it on to another function
+        return stream
 
     def _stream(self, handle: int) -> Iterator[Any]:
         for given in itertools.count():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import types
+from collections.abc import Collection
 from typing import Any
 
 from evalaction.checks.inside.atoms import Malformed, Wire
@@ -13,8 +15,10 @@ from evalaction.checks.inside.remote import Remote
 class StandIn(types.ModuleType):
     """The module `_candidate` of the check. Values are asked for each time they are read, as they may have changed."""
 
-    def __init__(self, remote: Remote, source: str) -> None:
+    def __init__(self, remote: Remote, source: str, own: Collection[str] = ()) -> None:
+        """`own` are the names that the check gives itself: a star import leaves them alone, and the builtins."""
         super().__init__(NAME)
+        self.__dict__["__own__"] = {*own, *dir(builtins)}
         self.__dict__["__text__"] = source
         self.__dict__["__remote__"] = remote
         self.__dict__["__values__"] = set()
@@ -25,10 +29,15 @@ class StandIn(types.ModuleType):
         try:
             for name, kind, more in names:
                 self._define(str(name), kind, more)
-            self.__dict__["__all__"] = [name for name in public if name in self.__dict__ or name in self.__dict__["__values__"]]
+            self.__dict__["__all__"] = self._for_all(public)
         except (TypeError, ValueError, Malformed):
             self.__dict__["__remote__"].garbled("names that are none")
         self.__dict__["__remote__"].taken()
+
+    def _for_all(self, public: list[Wire]) -> list[str]:
+        """What a star import takes; a candidate that names its function `all` or `expect` must not judge itself."""
+        known = self.__dict__.keys() | self.__dict__["__values__"]
+        return [name for name in public if name in known and name not in self.__dict__["__own__"]]
 
     def _define(self, name: str, kind: Wire, more: Wire) -> None:
         remote: Remote = self.__dict__["__remote__"]
