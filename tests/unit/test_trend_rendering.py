@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -139,6 +140,17 @@ def test_a_run_whose_data_are_not_valid_is_no_point_of_the_chart() -> None:
     lost = night(2, ["puu", "uup", "uuu"], outcome=Outcome.INCONCLUSIVE, breaks=("treatment:transport",))
     text = trend_markdown(trend_of([night(1, ["ppp"] * 3), lost, night(3, ["ppp"] * 3)]))
     assert 'x-axis "run" [1, 3]' in text and "| 2 | 2026-01-03 | inconclusive | 1–3/3" in text
+
+
+@pytest.mark.parametrize("kind", RENDERERS)
+def test_with_two_arms_it_is_said_whose_rates_these_are(kind: str) -> None:
+    alone, both = (trend_of([night(1, ["ppp"], control), night(2, ["ppp"], control)]) for control in ((), ["ppk"]))
+    words = (
+        html.escape("The rates are the treatment's.").replace("&#x27;", "&#39;")
+        if kind == "html"
+        else "The rates are the treatment's."
+    )
+    assert words in RENDERERS[kind](both) and words not in RENDERERS[kind](alone)
 
 
 def test_what_is_not_shown_is_counted_in_words_that_fit_one_and_many() -> None:

@@ -79,6 +79,8 @@ def sentences(trend: Trend) -> Iterator[Sentence]:
     if begun := beginning(trend):
         yield begun
     yield from trend.notes
+    if trend.drift.paired:
+        yield ("The rates are the treatment's.",)
     if trend.left_out:
         yield (f"Left out: {count(trend.left_out, 'older run')} of this series.",)
     if trend.earlier:
