@@ -9,26 +9,42 @@ from evalaction.cli.world import World
 from evalaction.method.telling.words import count
 
 if TYPE_CHECKING:
+    from evalaction.engine.references import Trial
     from evalaction.registration.frozen import Frozen
+    from evalaction.sandbox.records import Rung
 
 
-def tried(frozen: Frozen, world: World, *, twice: bool, allow_unsafe: bool) -> bool:
-    """Whether the exam stands the trial; says what it found. Raises UsageError (`no_isolation`), SandboxError."""
-    from evalaction.engine.references import complaints, doubts, needs_box, try_out
+def trials_of(frozen: Frozen, *, twice: bool, allow_unsafe: bool) -> tuple[tuple[Trial, ...], Rung | None]:
+    """The exam's references judged, and the box they ran in, if any. Raises UsageError (`no_isolation`), SandboxError."""
+    from evalaction.engine.references import needs_box, try_out
     from evalaction.sandbox.rungs import find_rung
 
     exam, checks = frozen.exam, frozen.card.checks
     rung = find_rung(allow_unsafe=allow_unsafe, image=checks.image) if needs_box(exam, twice=twice) else None
-    trials = try_out(exam, checks, rung, twice=twice)
+    return try_out(exam, checks, rung, twice=twice), rung
+
+
+def passed(trials: tuple[Trial, ...], rung: Rung | None) -> str | None:
+    """One sentence on the references of an exam that stands the trial; None where it has none."""
+    references = sum(trial.given == "reference" for trial in trials)
+    box = f", in a box ({rung.name}, {rung.how})" if rung else ""
+    return f"{count(references, 'reference')} passed{box}" if references else None
+
+
+def tried(frozen: Frozen, world: World, *, twice: bool, allow_unsafe: bool) -> bool:
+    """Whether the exam stands the trial; says what it found. Raises UsageError (`no_isolation`), SandboxError."""
+    from evalaction.engine.references import complaints, doubts
+
+    trials, rung = trials_of(frozen, twice=twice, allow_unsafe=allow_unsafe)
     for doubt in doubts(trials):
         world.say(f"warning: {plain(doubt)}")
     found = list(complaints(trials))
     for code, complaint in found:
         world.say(f"{code}: {plain(complaint)}")
-    references = sum(trial.given == "reference" for trial in trials)
-    if references and not found:
-        box = f", in a box ({rung.name}, {rung.how})" if rung else ""
-        world.say(f"{count(references, 'reference')} passed{box}")
-    if twice and not found:
+    if found:
+        return False
+    if said := passed(trials, rung):
+        world.say(said)
+    if twice:
         world.say(f"{count(len(trials), 'output')} judged twice, with the same verdict each time")
-    return not found
+    return True
