@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from support.runs import balanced, card, endpoint, facts, limit, names, row, row
 
 from evalaction.method.card import Card
 from evalaction.method.counting.tally import Tally
+from evalaction.method.judging.facts import ArmFacts
 from evalaction.method.numbers import Threshold
 from evalaction.method.records import ARMS, Columns
 from evalaction.method.report import Report
@@ -90,6 +92,15 @@ def test_reach_moved_look_at_the_path() -> None:
         spoken(made)[1]
         == "Look at the path, not at the prompt: the load and the log of the server of endpoint ‹main› (‹status:503› × 2)."
     )
+
+
+def test_a_program_is_no_path() -> None:
+    made = card(draws=1, claim=sign("none"))
+    grid = tally({"treatment": ["u"] * 4})
+    known = facts(grid, made).arms["treatment"].endpoints[0]
+    program = ArmFacts(endpoints=(replace(known, api="command"),))
+    found = build_report(made, grid, facts(grid, made, arms={"treatment": program}))
+    assert str(spoken(found)[1]).startswith("Look at the program of endpoint ‹main› (‹status:503› × 4): `error_head`")
 
 
 def test_contract_moved_look_at_truncation_first() -> None:

@@ -203,6 +203,12 @@ def _path(case: Case, arm: ArmName) -> Sentence:
         return ("Empty replies from endpoint ", *where, f": {_EMPTY_REMEDIES.get(worst, otherwise)}.")
     if ours:
         return ("Repair the checker, not the prompt: it failed by itself (", *tallied(reasons), ").")
+    if any(one.api == "command" for one in asked.endpoints):
+        return (
+            "Look at the program of endpoint ",
+            *where,
+            ": `error_head` of its rows holds what it wrote to its standard error.",
+        )
     failed = worst.removeprefix("poll:")
     otherwise = "the load and the log of the server" if failed.startswith("status:5") else _ANY_REMEDY
     remedy = _PATH_REMEDIES.get(failed, otherwise)
