@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalaction.errors import EvalactionError, UnregisteredError, UsageError
@@ -20,6 +20,7 @@ from evalaction.registration.at_commit import card_at, defined_at, frozen_at, re
 from evalaction.registration.frozen import Frozen
 from evalaction.registration.git import REGULAR, Commit, Git, GitError
 from evalaction.registration.paths import CARD_BYTES
+from evalaction.registration.programs import without_exam
 from evalaction.schemas import load as load_schema
 
 MOST_GONE = 200
@@ -68,6 +69,12 @@ def trial_of(judged: Frozen, against: Against | None) -> Trial:
     Where the card, or the one that it was at base, has `control: base`, the question is that of base. Raises UsageError for a
     control that cannot be found, UnregisteredError (`base_unreadable`) for a card of base that cannot judge.
     """
+    trial = _trial_of(judged, against)
+    arms = {name: replace(source, files=without_exam(source.files, trial.question)) for name, source in trial.arms.items()}
+    return replace(trial, arms=arms)
+
+
+def _trial_of(judged: Frozen, against: Against | None) -> Trial:
     if against is None or against.base is None:
         return _alone(judged, against)
     base = against.base

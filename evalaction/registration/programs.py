@@ -12,6 +12,7 @@ from evalaction.errors import SourceError
 from evalaction.method.card import Card
 from evalaction.registration.causes import Committed, FileState
 from evalaction.registration.collect import committed_below, committed_files, file_states, folder_states, names_below, work_file
+from evalaction.registration.frozen import Frozen
 from evalaction.registration.git import Commit, Git
 from evalaction.registration.paths import Place, oversize
 
@@ -59,11 +60,23 @@ def keyed(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {f"/{path}": data for path, data in files.items()}
 
 
-def _kept(paths: Iterable[str], place: Place, card: Card) -> list[str]:
-    """No draw sees the exam, its checker or the card. Raises SourceError for too many files."""
+def without_exam(files: Mapping[str, bytes], question: Frozen) -> dict[str, bytes]:
+    """The files of an arm without those programs' files that the question hides: another commit's card may hide others."""
+    folder, _, name = question.card_path.rpartition("/")
+    place = Place(question.root, None, folder, name)
+    return {path: data for path, data in files.items() if path[:1] != "/" or not _hides(path[1:], place, question.card)}
+
+
+def _hides(path: str, place: Place, card: Card) -> bool:
+    """No draw sees the exam, its checker or the card."""
     exam = place.below(card.exam.tasks)
-    hidden = {place.card, exam, *([place.below(card.exam.checker)] if card.exam.checker else ())}
-    kept = [path for path in sorted(set(paths)) if path not in hidden and not path.startswith(f"{exam}/")]
+    checker = place.below(card.exam.checker) if card.exam.checker else None
+    return path in {place.card, exam, checker} or path.startswith(f"{exam}/")
+
+
+def _kept(paths: Iterable[str], place: Place, card: Card) -> list[str]:
+    """Raises SourceError for too many files."""
+    kept = [path for path in sorted(set(paths)) if not _hides(path, place, card)]
     if len(kept) > PROGRAM_FILES:
         raise SourceError(f"a program has at most {PROGRAM_FILES:,} files; declare fewer `paths`", file=kept[0])
     return kept

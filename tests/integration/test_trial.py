@@ -334,3 +334,14 @@ def test_two_arms_of_one_card_may_ask_the_same(tmp_path: Path) -> None:
     prepared = two.prepared()
     assert prepared.same
     settle(prepared)
+
+
+def test_no_program_sees_the_exam_that_it_is_asked(tmp_path: Path) -> None:
+    router = {"api": "command", "run": ["python3", "llm/main.py"], "paths": ["llm"]}
+    fields = {"endpoints.router": router, "arms.treatment": {"endpoint": "router"}, "exam.tasks": "llm/tasks.jsonl"}
+    text = exam(30)["tasks.jsonl"]
+    two = TwoCommits(tmp_path / "r", against_base(fields), {"llm/main.py": b"1", "llm/tasks.jsonl": text})
+    # The card of the change calls another file its exam, and leaves the one of base among its program's.
+    two.change({"llm/main.py": b"2", "other.jsonl": text}, against_base({**fields, "exam.tasks": "other.jsonl"}))
+    for arm in two.prepared().arms.values():
+        assert [path for path in arm.source.files if path.startswith("/")] == ["/llm/main.py"]
