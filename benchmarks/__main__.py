@@ -38,7 +38,7 @@ def main() -> None:
     print(f"{machine}, {load()}; median (least–greatest) of several rounds")
     with tempfile.TemporaryDirectory() as folder:
         show(figures(Path(folder), quick=options.quick))
-    print(f"Afterwards: {load()}. Further tables: python -m benchmarks.transport, .checks, .drift, .html_page")
+    print(f"Afterwards: {load()}. Further tables: python -m benchmarks.transport, .checks, .code_exam, .drift, .html_page")
 
 
 if __name__ == "__main__":

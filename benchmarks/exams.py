@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,14 +33,22 @@ def stub_server(latency_ms: float = 50.0) -> Iterator[str]:
 
 def commit_exam(folder: Path, *, url: str, items: int, draws: int, concurrency: int) -> Path:
     """A locked and committed exam of `items` short questions for one arm at `url`; its card."""
-    folder.mkdir(parents=True)
     question = {"prompt": PROMPT, "expected": "ok"}
     lines = [json.dumps({"id": f"item-{number:06}", **question}) for number in range(items)]
-    (folder / "tasks.jsonl").write_text("\n".join(lines) + "\n")
+    files = {"tasks.jsonl": ("\n".join(lines) + "\n").encode()}
+    return commit_files(folder, files, url=url, tasks="tasks.jsonl", draws=draws, concurrency=concurrency)
+
+
+def commit_files(folder: Path, files: Mapping[str, bytes], *, url: str, tasks: str, draws: int, concurrency: int) -> Path:
+    """The same with the exam's own files, of which `tasks` names the items."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     card = {
         "protocol": "evalaction/1",
         "name": "benchmark",
-        "exam": {"tasks": "tasks.jsonl", "data": "synthetic"},
+        "exam": {"tasks": tasks, "data": "synthetic"},
         "endpoints": {"main": {"api": "openai", "url": url, "key_env": "EVAL_KEY", "model": "m"}},
         "arms": {"treatment": {"endpoint": "main"}},
         "draws": {"count": draws, "timeout_ms": 10_000},

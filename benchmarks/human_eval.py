@@ -10,10 +10,7 @@ import argparse
 import ast
 import asyncio
 import os
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -24,23 +21,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from support import human_eval
 
-from benchmarks.measuring import spread
 from evalaction.checks.carried.reading import not_carried
 from evalaction.checks.judgement import Judgement
 from evalaction.checks.pool import Judge
 from evalaction.method.card import CheckLimits
 from evalaction.method.exams.exam import Exam
-from evalaction.method.records import Check, Completion, Item
+from evalaction.method.records import Completion, Item
 from evalaction.sandbox.records import Rung
 from evalaction.sandbox.rungs import find_rung
 
 LIMITS = CheckLimits(cpu_ms=5_000)
 SEED = 7
-ROUNDS = 40
-CHECK = "import _candidate\nassert [_candidate.clamp(x, 0, 2) for x in (3, -1, 1)] == [2, 0, 1]\n"
-CLAMP = "def clamp(x, lo, hi):\n    return max(lo, min(x, hi))\n"
-INTERPRETER = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-"""The one that runs in the box too: a virtual environment would start slower."""
 
 
 def main() -> None:
@@ -51,37 +42,8 @@ def main() -> None:
         raise SystemExit(human_eval.MISSING)
     exam, rung = human_eval.exam(), find_rung(allow_unsafe=False, image=None)
     print(f"{len(exam.items)} tasks, {rung.name} ({rung.how}); load {os.getloadavg()[0]:.1f}")
-    price(rung)
     canonical(exam, rung)
     mutants(exam, rung, options.mutants)
-
-
-def price(rung: Rung) -> None:
-    """One split check after another, a bare one between each two of them."""
-    name = "tasks/clamp/check.py"
-    item = Item(id="clamp", index=0, file=name, line=None, prompt="?", check=Check(kind="code", file=name), sha256="0" * 64)
-    bare: list[float] = []
-    split: list[float] = []
-    with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
-        Path(folder, "check.py").write_text(CHECK, encoding="utf-8")
-        Path(folder, "_candidate.py").write_text(CLAMP, encoding="utf-8")
-        judge = runner.run(Judge([item], LIMITS, 1, files={name: CHECK.encode()}, rung=rung).__aenter__())
-        runner.run(_timed(judge, item))  # the box starts
-        for _ in range(ROUNDS):
-            begun = time.perf_counter()
-            subprocess.run([INTERPRETER, "-B", "check.py"], cwd=folder, check=True)
-            bare.append(time.perf_counter() - begun)
-            split.append(runner.run(_timed(judge, item)))
-        runner.run(judge.__aexit__(None, None, None))
-    ratio = statistics.median(split) / statistics.median(bare)
-    shown = [spread(times, "ms", scale=1000, digits=1) for times in (split, bare)]
-    print(f"a split check: {shown[0]}; bare: {shown[1]}; ratio {ratio:.2f} (goal ≤ 1.2)")
-
-
-async def _timed(judge: Judge, item: Item) -> float:
-    begun = time.perf_counter()
-    await judge(*completed(item, CLAMP))
-    return time.perf_counter() - begun
 
 
 def canonical(exam: Exam, rung: Rung) -> None:

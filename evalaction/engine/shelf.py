@@ -17,7 +17,8 @@ class Shelf:
 
     def add(self, number: int, piece: bytes) -> None:
         self._file.write(piece)
-        self._places[2 * number : 2 * number + 2] = array("Q", (self._end, len(piece)))
+        self._places[2 * number] = self._end
+        self._places[2 * number + 1] = len(piece)
         self._end += len(piece)
 
     def length(self, number: int) -> int:
@@ -26,10 +27,10 @@ class Shelf:
 
     def get(self, number: int) -> bytes:
         """Empty where there is none. Nothing may be added afterwards."""
-        place, length = self._places[2 * number : 2 * number + 2]
+        length = self.length(number)
         if not length:
             return b""
-        self._file.seek(place)
+        self._file.seek(self._places[2 * number])
         return self._file.read(length)
 
     def __iter__(self) -> Iterator[bytes]:

