@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from evalaction.errors import Outcome
 from evalaction.method.report import Report
 from evalaction.report import figures
 from evalaction.report.layout import mark_of, titles_of
@@ -23,7 +24,9 @@ COLOURS: Mapping[str, str] = {
 def badge(report: Report) -> dict[str, object]:
     """The badge as plain JSON values: `fail · stable 44–45/64`."""
     mark = mark_of(report)
-    words = [*titles_of(report), report.verdict.outcome.value.replace("_", " ")]
+    outcome = report.verdict.outcome
+    ungated = outcome is Outcome.PASS and not report.gated
+    words = [*titles_of(report), "measured" if ungated else outcome.value.replace("_", " ")]
     treatment = next((arm for arm in report.arms if arm.arm == "treatment"), None)
     if treatment:
         words.append(f"stable {figures.bounded(treatment.draws.stable)}")

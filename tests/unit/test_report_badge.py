@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.report_strategies import reports
-from support.reports import GOLDEN, earned_ahead, hostile, not_run, small_single, synthetic, transport, unchanged
+from support.reports import GOLDEN, earned_ahead, hostile, not_run, small_single, synthetic, transport, unchanged, ungated_single
 
 from evalaction.errors import Outcome
 from evalaction.method.report import Report
@@ -58,6 +58,7 @@ def test_only_fixed_words_and_numbers(make: Callable[[], Report]) -> None:
 def test_what_it_says() -> None:
     assert badge(earned_ahead())["message"] == "pass · stable 74/84 88.1 %"
     assert badge(small_single())["message"] == "SMALL (n=12) · pass · stable 10/12 83.3 %"
+    assert badge(ungated_single())["message"] == "measured · stable 57/64 89.1 %"  # nothing was gated, so nothing passed
     assert badge(synthetic())["color"] == "informational"
     assert badge(transport())["message"] == "inconclusive · stable 20–71/84"
     assert badge(not_run())["message"] == "NOT RUN · not run"
