@@ -11,7 +11,7 @@ import pytest
 from support import pages
 from support.browser import Browser, Page, needs_browser, opened, started
 from support.histories import night
-from support.reports import GOLDEN, HOSTILE
+from support.reports import GOLDEN, HOSTILE, behind
 
 from evalaction.method.series.trend import trend_of
 from evalaction.report.html.page import Drawn, render_html
@@ -129,6 +129,19 @@ def test_a_trend_is_quiet_offline_and_readable(browser: Browser, tmp_path: Path,
         assert page.run("document.querySelector('svg text').getBoundingClientRect().height") > 9
         background = page.run("getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, background[4:-1].split(","))) < 384) == dark
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_with_one_draw_the_names_of_the_arms_stand_apart(browser: Browser, tmp_path: Path, width: int) -> None:
+    path = tmp_path / "one.html"
+    drawn = Drawn(pages.cells({"control": ["p"] * 2, "treatment": ["k"] * 2}), pages.Held())
+    path.write_text(render_html(behind(), drawn), encoding="utf-8")
+    with opened(browser, path, width=width, phone=width < 500) as page:
+        ends = page.run(
+            "[...document.querySelectorAll('.head .named')].flatMap((one) => { const range = document.createRange();"
+            "range.selectNodeContents(one); const box = range.getBoundingClientRect(); return [box.left, box.right]; })"
+        )
+        assert len(ends) == 4 and ends == sorted(ends)
 
 
 def test_a_click_opens_what_was_said(small: Page) -> None:
