@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import TypeAlias
 
 from evalaction.method.arms import Resolved, identity_of
 from evalaction.method.canonical import Json, dumps, encode, sha256
-from evalaction.method.card import Endpoint
+from evalaction.method.card import Command, Endpoint
 from evalaction.method.programs import program_of
 from evalaction.method.report import Change
 
@@ -141,12 +142,21 @@ def _fields(ours: _Held, theirs: _Held, redact: Redact, prefix: str = "") -> Ite
     now, before = (_mapping(identity_of(*held)) for held in (ours, theirs))
     for name in dict.fromkeys((*before, *now)):
         values = before.get(name), now.get(name)
-        if name != "program" and values[0] != values[1]:
+        if name == "command" and new.command and old.command:
+            yield from _command(new.command, old.command, redact, f"{prefix}{name}.")
+        elif name != "program" and values[0] != values[1]:
             shown = [_text(one, redact) if name in _PLAIN else None if one is None else _digits(encode(one)) for one in values]
             yield Change(lever="endpoint", name=f"{prefix}{name}", old=shown[0], new=shown[1])
     if new.model != old.model:
         yield Change(lever="model", name=f"{prefix}model", old=_text(old.model, redact), new=_text(new.model, redact))
     yield from _parameters(new, old, redact, prefix)
+
+
+def _command(new: Command, old: Command, redact: Redact, prefix: str) -> Iterator[Change]:
+    for field in fields(new):
+        was, now = (" ".join(getattr(one, field.name)) or None for one in (old, new))
+        if was != now:
+            yield Change(lever="endpoint", name=f"{prefix}{field.name}", old=_text(was, redact), new=_text(now, redact))
 
 
 def _parameters(new: Endpoint, old: Endpoint, redact: Redact, prefix: str) -> Iterator[Change]:

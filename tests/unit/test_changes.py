@@ -164,6 +164,18 @@ def test_a_short_diff_is_one_that_can_be_applied(old: list[str], new: list[str])
     assert CONTEXT == 2
 
 
+def test_how_a_program_is_run() -> None:
+    old, new = (
+        Endpoint(name="router", api="command", command=Command(run=("python3", "a.py"), paths=("llm",), env=env, setup=setup))
+        for env, setup in (((), ("make",)), (("KEY", "URL"), ()))
+    )
+    entry = Arm(endpoint="router")
+    assert changed(arm(new, entry=entry), arm(old, entry=entry)) == [
+        Change(lever="endpoint", name="command.setup", old="make", new=None),
+        Change(lever="endpoint", name="command.env", old=None, new="KEY URL"),
+    ]
+
+
 def test_the_files_of_a_program() -> None:
     runs = Endpoint(name="router", api="command", command=Command(run=("python3", "llm/main.py"), paths=("llm",)))
     here = {"/llm/main.py": b"a\nhunter22\n", "/llm/same.py": b"1", "/llm/new.py": b"n\n", "/out.py": b"1"}
