@@ -11,6 +11,7 @@ from support import cards
 from support.changes import against_base
 from support.command import KEY, Make, Project, evalaction, exam, files_of, sums_hold
 from support.endpoint_server import EndpointServer
+from support.programs import best_rung
 
 SIGN = {"claim": "not_behind", "margin": 0.1, "seed": "freeze-me-before-running"}
 
@@ -160,3 +161,16 @@ def test_two_halves_are_planned_on_what_is_asked(make: Make) -> None:
     project, base = changed(make, card={"sign": SIGN}, files=exam(84))
     planned = project("plan", "--base", base)
     assert planned.code == 0 and "at least 30 are needed in each" in planned.out
+
+
+def test_a_set_up_that_fails_is_a_refusal_with_a_report(make: Make) -> None:
+    best_rung()
+    router = {"api": "command", "run": ["python3", "main.py"], "paths": ["main.py"], "setup": ["sh", "-c", "exit 3"]}
+    card = against_base({"endpoints": {"router": router}, "arms.treatment": {"endpoint": "router"}})
+    project = make(card, {**exam(4), "main.py": b"print(1)\n"})
+    base = project.repo.git("rev-parse", "HEAD")
+    project.repo.commit({"main.py": b"print(2)\n"})
+    done = project.run("--base", base)
+    assert done.code == 2 and "Report: " in done.err and "(exit:3)" in done.err
+    assert project.results()["verdict"]["breaks"][0]["code"] == "setup_failed" and sums_hold(project.root / "run")
+    assert "One lever moved: program" in project.comment()

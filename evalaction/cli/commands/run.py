@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalaction.method.report import Report
 
 
+_SET_UP = "setup_failed"
 SETTLED = frozenset({Outcome.UNCHANGED, Outcome.REGISTERED})
 
 
@@ -90,7 +91,12 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
     except EvalactionError as error:
         _leave(error, prepared, options, setting)
         raise
-    return _drawn(prepared, options, world, replace(setting, rung=rung))
+    try:
+        return _drawn(prepared, options, world, replace(setting, rung=rung))
+    except UsageError as error:
+        if error.code == _SET_UP:  # the last of the refusals before a call, and the only one after the gates
+            _leave(error, prepared, options, setting)
+        raise
 
 
 def _inputs(options: Options) -> dict[str, str]:
