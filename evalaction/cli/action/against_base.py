@@ -70,8 +70,8 @@ def _refuse_moved(asked: Sequence[Endpoint], allowed: set[tuple[Any, ...]]) -> N
     for endpoint in asked:
         if any(variables_of(endpoint)) and _identity(endpoint) not in allowed:
             raise UnregisteredError(
-                f"The endpoint {endpoint.name} has another address, key variable or header variables than at base, or base's "
-                "card cannot be read, and a secret is set: nothing was sent. "
+                f"The endpoint {endpoint.name} has another address, or other variables for its key, headers or program, "
+                "than at base, or base's card cannot be read, and a secret is set: nothing was sent. "
                 "Have the changed endpoint reviewed and merged; it is judged from the next pull request on.",
                 code="endpoint_changed",
             )
