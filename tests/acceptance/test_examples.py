@@ -8,9 +8,11 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.command import evalaction, sums_hold
+from support.command import Serve, evalaction, sums_hold
+from support.endpoint_server import answering
 from support.repos import Repo
 
 from evalaction.errors import EXIT_CODES, Outcome
@@ -126,3 +128,40 @@ def test_the_functions_of_the_code_example(tmp_path: Path) -> None:
         pytest.skip("no box on this machine")
     assert verified.code == 0, verified.said
     assert "6 references passed" in verified.out and "12 outputs judged twice, with the same verdict each time" in verified.out
+
+
+ANSWERS = {
+    "add": ("Use the plus sign.", "contract", "no_block"),
+    "clamp": ("```python\ndef clamp(value, low, high:\n```", "contract", "not_python"),
+    "count-vowels": ("```python\ndef count_vowels(text):\n    return 3\n```", "check", "assert"),
+    "first-repeat": ("```python\nimport sys\nsys.exit(0)\n```", "check", "candidate:exit"),
+    "is-even": ("```python\ndef is_even(n):\n    while True:\n        pass\n```", "check", "candidate:cpu"),
+}
+
+
+def test_the_answers_of_the_code_readme_end_as_it_says(tmp_path: Path, serve: Serve) -> None:
+    folder = committed("code", tmp_path)
+    card = folder / "card.yaml"  # the machine may be busy, and a loop on it must end by its CPU time all the same
+    card.write_text(card.read_text(encoding="utf-8").replace("timeout_ms: 10000", "timeout_ms: 120000"), encoding="utf-8")
+    Repo(tmp_path).commit()
+    tasks = {json.loads(path.read_bytes())["prompt"]: path.parent for path in folder.glob("tasks/*/task.json")}
+
+    def answer(received: Any) -> str:
+        place = tasks[received.json["messages"][-1]["content"]]
+        right = f"```python\n{(place / 'reference.py').read_text(encoding='utf-8')}```"
+        return ANSWERS[place.name][0] if place.name in ANSWERS else right
+
+    env = {"EVAL_URL": serve(answering(answer)).url}
+    done = evalaction("run", "code/card.yaml", "--run-dir", "run", cwd=tmp_path, env=env)
+    if done.code == 2 and "no_isolation" in done.said:
+        pytest.skip("no box on this machine")
+    assert done.code == 0 and done.out.startswith("SMALL (n=6)") and "calls planned 30, sent 30" in " ".join(done.out.split())
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    for name in (path.name for path in tasks.values()):
+        mine = [row for row in rows if row.get("item") == name]
+        _, column, reason = ANSWERS.get(name, ("", "check", ""))
+        assert len(mine) == 5 and all(row["verdict"] == ("fail" if reason else "pass") for row in mine), mine
+        assert all((row.get(f"{column}_reason") or "").startswith(reason) for row in mine), mine
+        assert f"`{reason}`" in readme or not reason
+    assert "SMALL (n=6)" in readme and "thirty calls" in readme and "evalaction run examples/code/card.yaml" in readme
