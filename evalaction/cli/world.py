@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -19,13 +19,15 @@ class World:
     out: TextIO
     err: TextIO
     cwd: Path
+    own: bool = False
+    """Whether this is the process's own world, and not one that was made up."""
 
     @classmethod
     def real(cls) -> World:
         for stream in (sys.stdout, sys.stderr):
             # A console that cannot print a character gets its escape, not a crash.
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # real streams are TextIOWrapper
-        return cls(environ=dict(os.environ), out=sys.stdout, err=sys.stderr, cwd=Path.cwd())
+        return cls(environ=dict(os.environ), out=sys.stdout, err=sys.stderr, cwd=Path.cwd(), own=True)
 
     @property
     def encoding(self) -> str:
@@ -51,6 +53,14 @@ class World:
             return
         self.out.flush()
         buffer.write(text.encode())
+
+    def guard(self, secrets: Iterable[str]) -> None:
+        """Before programs of others run beside us: nobody reads our memory, and our environment has no secrets any more."""
+        if self.own:
+            from evalaction.sandbox import own
+
+            own.close()
+            own.forget(secrets)
 
     def say(self, text: str = "") -> None:
         self.out.write(text + "\n")

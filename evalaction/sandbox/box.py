@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 from types import TracebackType
 from typing import Any
 
+from evalaction.sandbox import own
 from evalaction.sandbox.capture import Capture
-from evalaction.sandbox.launch import Launched, hide_this_process, launch
+from evalaction.sandbox.launch import Launched, launch
 from evalaction.sandbox.records import Bind, Ending, LimitName, Rung, SandboxError, Spec, Task
 from evalaction.sandbox.runtime.job import CONTROL_INSIDE, DESCRIPTORS, RUNTIME_INSIDE, Job, Load
 
@@ -201,7 +202,7 @@ class Box:
                     raise SandboxError("The sandbox ended again and again. Look at the memory of this machine.")
                 self._starts += 1
                 if self._rung.number in {2, 4}:
-                    hide_this_process()
+                    own.close()
                 self._launched = await launch(self._spec, self._rung)
                 asyncio.get_running_loop().add_reader(self._launched.control, self._read, self._launched)
             return self._launched

@@ -18,7 +18,7 @@ from typing import Any
 
 from evalaction.sandbox import docker, visible
 from evalaction.sandbox.records import Rung, SandboxError, Spec
-from evalaction.sandbox.runtime import kernel, removal
+from evalaction.sandbox.runtime import removal
 from evalaction.sandbox.runtime.job import CONTROL_INSIDE, RUNTIME_INSIDE, Config, View
 from evalaction.sandbox.visible import Interpreter
 
@@ -215,9 +215,3 @@ def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
 def runs_here() -> bool:
     """Whether this is a system on which a zygote can live at all."""
     return sys.platform.startswith("linux")
-
-
-def hide_this_process() -> None:
-    """Close our memory and environment to other processes of our user, where namespaces do not hide them anyway."""
-    with contextlib.suppress(OSError, KeyError):
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

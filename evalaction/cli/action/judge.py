@@ -124,6 +124,10 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
         ca_bundle=setting.ca_bundle,
         allow_unsafe=stage.settings.allow_unsafe,
     )
+    if rung is not None:
+        from evalaction.endpoints import secrets_of
+
+        stage.world.guard(secrets_of(prepared.named, stage.world.environ).values())
     return _drawn(stage, prepared, replace(setting, rung=rung), answer, said)
 
 

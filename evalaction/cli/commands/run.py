@@ -91,6 +91,10 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
     except EvalactionError as error:
         _leave(error, prepared, options, setting)
         raise
+    if rung is not None:
+        from evalaction.endpoints import secrets_of
+
+        world.guard(secrets_of(prepared.named, world.environ).values())
     try:
         return _drawn(prepared, options, world, replace(setting, rung=rung))
     except UsageError as error:
