@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from support.runs import card, facts, say, sign, tally
@@ -58,6 +59,9 @@ def test_what_changed_is_one_sentence() -> None:
     assert one is not None and say(one) == "One lever moved: model (‹model› ‹a› → ‹b›)."
     two = what_changed(facts(grid, levers=("model", "prompt"), changes=(model, prompt)))
     assert two is not None and say(two) == "2 levers moved: model and prompt (‹model› ‹a› → ‹b›; ‹p.md› +2 −1 lines)."
+    cut = replace(prompt, diff=("@@ -1,50 +1,50 @@", "-x", "+y", "… 98 more"))
+    long = what_changed(facts(grid, levers=("prompt",), changes=(cut,)))
+    assert long is not None and say(long) == "One lever moved: prompt (‹p.md› at least +1 −1 lines)."
     moved = what_changed(facts(grid, changes=(Change(lever="prompt", name="system", old="a.md", new="b.md"),)))
     assert moved is not None and say(moved) == "Nothing that is sent (‹system› ‹a.md› → ‹b.md›)."
     many = what_changed(facts(grid, levers=("model",), changes=(model,) * 8))

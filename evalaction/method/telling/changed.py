@@ -56,7 +56,8 @@ def _changed(change: Change) -> Sentence:
     if change.diff:
         added = sum(line.startswith("+") for line in change.diff)
         removed = sum(line.startswith("-") for line in change.diff)
-        return (Quoted(change.name), f" +{added:,} −{removed:,} lines")
+        least = " at least" if change.diff[-1].startswith("…") else ""
+        return (Quoted(change.name), f"{least} +{added:,} −{removed:,} lines")
     return (Quoted(change.name), " ", *_arrow(change.old, change.new))
 
 
