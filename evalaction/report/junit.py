@@ -53,13 +53,20 @@ def pieces(report: Report, cells: Cells | None = None) -> Iterator[str]:
     arms: tuple[ArmName, ...] = cells.arms if cells else ()
     counts = {arm: _counted(_items(cells, arm)) for arm in arms if cells}
     total = sum(counts.values(), start=_counted(verdict))
-    name = " · ".join([*titles_of(report), report.name])
+    name = " · ".join([*titles_of(report), report.name, *_weak(report)])
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{_text(name)}"{_numbers(total, skipped=False)}>\n'
     yield from _suite(report, "verdict", _counted(verdict), verdict)
     for arm, counted in counts.items():
         if cells:
             yield from _suite(report, arm, counted, _items(cells, arm))
     yield "</testsuites>\n"
+
+
+def _weak(report: Report) -> Iterator[str]:
+    """How code of a model ran, where it could have forged its pass: a reader of this file alone must see it too."""
+    isolation = report.provenance.runner.get("isolation", "")
+    if "unsafe" in isolation or "forgeable" in isolation:
+        yield f"isolation {isolation}"
 
 
 def _suite(report: Report, name: str, counted: Counter[str], cases: Iterable[_Case]) -> Iterator[str]:

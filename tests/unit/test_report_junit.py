@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -156,3 +157,13 @@ def test_no_cdata_and_nothing_that_xml_forbids() -> None:
     assert "CDATA" not in text and "<script" not in text
     names = {case.get("name") for case in ElementTree.fromstring(text).iter("testcase")}
     assert "<script>alert(1)</script>" in names
+
+
+@pytest.mark.parametrize(
+    "isolation", ["unsafe (none), split", "namespaces (root), in_process, forgeable", "namespaces (root), split"]
+)
+def test_code_that_could_forge_its_pass_is_said_in_the_name(isolation: str) -> None:
+    report, cells = cells_of(pages.small)
+    told = replace(report, provenance=replace(report.provenance, runner={"isolation": isolation}))
+    head = junit(told, cells).splitlines()[1]
+    assert (f"isolation {isolation}" in head) == ("split" not in isolation or "unsafe" in isolation)
