@@ -45,6 +45,8 @@ def tried(frozen: Frozen, world: World, *, twice: bool, allow_unsafe: bool) -> b
         return False
     if said := passed(trials, rung):
         world.say(said)
-    if twice:
+    if twice and trials:
         world.say(f"{count(len(trials), 'output')} judged twice, with the same verdict each time")
+    elif twice:
+        world.say("nothing was judged twice: no item has a reference")
     return True

@@ -42,6 +42,7 @@ def test_verify_says_what_was_compared(make: Make) -> None:
         short = digest((project.root / path).read_bytes())[:12]
         assert [line.split()[-2:] for line in done.out.splitlines() if path in line] == [[short, short]]
     assert done.out.endswith("registered: 4 items, 1 arm\n")
+    assert project("verify", "--check-twice").out.endswith("nothing was judged twice: no item has a reference\n")
 
 
 def test_probe_sends_one_prompt_that_is_not_of_the_exam_to_each_endpoint(make: Make, server: EndpointServer) -> None:
