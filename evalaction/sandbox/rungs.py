@@ -47,7 +47,8 @@ def find_rung(*, allow_unsafe: bool, image: str | None) -> Rung:
         "This machine cannot isolate code that a model wrote, so it is not run. Tried "
         + "; ".join(refused)
         + ". Use a hosted Ubuntu runner, give the card an image with a digest where docker runs,"
-        + " or set allow-unsafe-execution: true if nothing on this machine is worth protecting.",
+        + " or, if nothing on this machine is worth protecting, say --allow-unsafe-execution (as an input of the action"
+        + " `allow-unsafe-execution: true`).",
         code="no_isolation",
     )
 
