@@ -24,6 +24,7 @@ from evalaction.sandbox.visible import Interpreter
 
 START_S = 60.0
 END_S = 10.0
+_LOOK_S = 0.004
 MESSAGE_BYTES = 262_144
 _LONGEST_FOLDER = 60
 """A socket's path has 108 bytes at most."""
@@ -157,16 +158,12 @@ async def _meet(
 ) -> tuple[socket.socket, Mapping[str, Any]]:
     """Accept one connection, check its user, send the configuration and wait for "ready"."""
     loop = asyncio.get_running_loop()
-    accepting = asyncio.ensure_future(loop.sock_accept(listener))
     async with asyncio.timeout(START_S):
-        try:
-            while not accepting.done():
-                await asyncio.wait({accepting}, timeout=0.05)
-                if process.poll() is not None and not accepting.done():
-                    raise ConnectionError(f"it ended with code {process.returncode}")
-        finally:
-            accepting.cancel()
-        control, _ = accepting.result()
+        while (accepted := _accepted(listener)) is None:
+            if process.poll() is not None:
+                raise ConnectionError(f"it ended with code {process.returncode}")
+            await asyncio.sleep(_LOOK_S)
+        control = accepted
         try:
             control.setblocking(False)
             _check_peer(control, rung)
@@ -178,6 +175,13 @@ async def _meet(
             control.close()
             raise
     return control, message["ready"]
+
+
+def _accepted(listener: socket.socket) -> socket.socket | None:
+    """A connection that has come; asked for and not awaited, as an event loop trips over a listener closed while it waits."""
+    with contextlib.suppress(BlockingIOError):
+        return listener.accept()[0]
+    return None
 
 
 def _check_peer(control: socket.socket, rung: Rung) -> None:
