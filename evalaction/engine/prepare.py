@@ -261,4 +261,10 @@ def settle(prepared: Prepared) -> None:
                 "change into a branch of this repository to have it judged.",
                 code="card_not_judged",
             )
+        if prepared.trial.program_ignored:
+            raise UnregisteredError(
+                "The arms' files are those of base, and the program of an endpoint is not; the code of a fork is not run. Take "
+                "its change into a branch of this repository to have it judged.",
+                code="program_not_judged",
+            )
         raise Settled("Both arms send the same requests to the same endpoints, so nothing was drawn.", outcome=Outcome.UNCHANGED)

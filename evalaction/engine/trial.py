@@ -61,6 +61,8 @@ class Trial:
     """Why there is nothing to judge yet: a sentence."""
     card_ignored: bool = False
     """The judged commit's card differs from base's in more than words, and it is a stranger's: it counts for nothing."""
+    program_ignored: bool = False
+    """The judged commit has another program for an endpoint, and it is a stranger's: base's is run."""
 
 
 def trial_of(judged: Frozen, against: Against | None) -> Trial:
@@ -99,7 +101,7 @@ def _trial_of(judged: Frozen, against: Against | None) -> Trial:
     return _by_head(judged, against, base, path) if against.question == "head" else _by_base(judged, against, base, path)
 
 
-def fork_trial(base: Frozen, head: Frozen, *, card_ignored: bool = False) -> Trial:
+def fork_trial(base: Frozen, head: Frozen, *, card_ignored: bool = False, program_ignored: bool = False) -> Trial:
     """A stranger's files under base's card: the treatment is base's entry with the files of `head`, everything else is base."""
     treatment = _source(head, head.card.treatment)
     control = base.card.control
@@ -122,6 +124,7 @@ def fork_trial(base: Frozen, head: Frozen, *, card_ignored: bool = False) -> Tri
         base_path=base.card_path,
         asked_by="base" if by else None,
         card_ignored=card_ignored,
+        program_ignored=program_ignored,
     )
 
 

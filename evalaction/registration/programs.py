@@ -7,6 +7,7 @@ card has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from evalaction.errors import SourceError
 from evalaction.method.card import Card
@@ -16,6 +17,7 @@ from evalaction.registration.frozen import Frozen
 from evalaction.registration.git import Commit, Git
 from evalaction.registration.paths import Place, oversize
 
+T = TypeVar("T")
 PROGRAM_BYTES = 64 * 1024 * 1024
 PROGRAM_FILES = 20_000
 
@@ -60,7 +62,7 @@ def keyed(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {f"/{path}": data for path, data in files.items()}
 
 
-def without_exam(files: Mapping[str, bytes], question: Frozen) -> dict[str, bytes]:
+def without_exam(files: Mapping[str, T], question: Frozen) -> dict[str, T]:
     """The files of an arm without those programs' files that the question hides: another commit's card may hide others."""
     folder, _, name = question.card_path.rpartition("/")
     place = Place(question.root, None, folder, name)

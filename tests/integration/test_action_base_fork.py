@@ -10,6 +10,7 @@ from support import cards
 from support.action import NAME, NUMBER, Demo, Step, demo_at
 from support.changes import against_base
 from support.command import exam
+from support.programs import best_rung
 
 PROMPT = b"The fork's prompt.\n"
 
@@ -72,3 +73,18 @@ def test_a_forks_card_is_not_believed_and_not_green_either(demo: Demo, card: byt
 def test_words_in_the_card_judge_nothing(demo: Demo) -> None:
     renamed = (demo.root / "card.yaml").read_bytes().replace(b"support-triage", b"another name")
     assert labeled(demo, {"card.yaml": renamed}).outputs["outcome"] == "unchanged"
+
+
+def test_a_forks_program_is_not_run_and_not_green_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    best_rung()
+    router = {"api": "command", "run": ["python3", "main.py"], "paths": ["main.py"]}
+    fields = {"endpoints": {"router": router}, "arms.treatment": {"endpoint": "router", "system": "prompt.md"}}
+    files = {**exam(), "main.py": b"print(0)\n"}
+    monkeypatch.setattr("support.action.exam", lambda: files)
+    with demo_at(tmp_path, against_base(fields)) as demo:
+        demo.repo.git("checkout", "--quiet", demo.base)
+        assert labeled(demo, {"main.py": files["main.py"], "README.md": b"x"}).outputs["outcome"] == "unchanged"
+        alone = labeled(demo, {"main.py": b"print('ran')\n"})
+        assert (alone.code, alone.outputs["breaks"], status(demo)) == (4, "program_not_judged", "error"), alone.log
+        both = labeled(demo, {"main.py": b"print('ran')\n", "prompt.md": PROMPT})
+        assert both.outputs["check"] == "2/8" and "The head changes the program of an endpoint too" in demo.comment()

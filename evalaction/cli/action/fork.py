@@ -21,6 +21,7 @@ from evalaction.registration.causes import LFS
 from evalaction.registration.frozen import limit_of, named_files
 from evalaction.registration.git import REGULAR, SUBMODULE, SYMLINK
 from evalaction.registration.paths import CARD_BYTES
+from evalaction.registration.programs import program_paths, without_exam
 
 if TYPE_CHECKING:
     from evalaction.cli.action.stage import Stage
@@ -79,6 +80,25 @@ def changes_card(stage: Stage, frozen: Frozen) -> bool:
         return True
     base = frozen.card
     return (card.arms, card.control, card.endpoints) != (base.arms, base.control, base.endpoints) or not same_question(base, card)
+
+
+def changes_program(stage: Stage, frozen: Frozen) -> bool:
+    """Whether the program of an endpoint has other files at the head than here, or they cannot be listed. It is never run."""
+    declared = program_paths(frozen.card)
+    if not declared:
+        return False
+    api, _, sha = _asked(stage)
+    try:
+        there = {path: entry["sha"] for path, entry in files_by_api(api, stage.context.repository, sha).items()}
+    except UsageError:
+        return True
+    here = {path: entry.oid for path, entry in stage.git.files(stage.head).items() if entry.mode in REGULAR}
+
+    def programs(files: Mapping[str, str]) -> Mapping[str, str]:
+        inside = {f"/{path}": oid for path, oid in files.items() if any(f"{path}/".startswith(f"{one}/") for one in declared)}
+        return without_exam(inside, frozen)
+
+    return programs(there) != programs(here)
 
 
 def files_by_api(api: Api, repository: str, sha: str) -> dict[str, Mapping[str, Any]]:

@@ -76,10 +76,15 @@ def _prepared(stage: Stage, path: str) -> Prepared:
 
 
 def _by_fork(stage: Stage) -> Callable[[Frozen], Trial]:
-    from evalaction.cli.action.fork import changes_card, with_head_files
+    from evalaction.cli.action.fork import changes_card, changes_program, with_head_files
     from evalaction.engine.trial import fork_trial
 
-    return lambda frozen: fork_trial(frozen, with_head_files(stage, frozen), card_ignored=changes_card(stage, frozen))
+    return lambda frozen: fork_trial(
+        frozen,
+        with_head_files(stage, frozen),
+        card_ignored=changes_card(stage, frozen),
+        program_ignored=changes_program(stage, frozen),
+    )
 
 
 def _refuse_link(asked: str, found: str) -> None:
@@ -136,7 +141,9 @@ def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     if stage.asked_number is not None:
         commit = (stage.asked_sha or "")[:12]
         text = f"Judged by a maintainer: the arms' files of the head {commit} under the base's question; its code was not run."
-        ignored = " The head changes the card too, and that is not judged here." if prepared.trial.card_ignored else ""
+        changed = {"the card": prepared.trial.card_ignored, "the program of an endpoint": prepared.trial.program_ignored}
+        what = " and ".join(name for name, is_changed in changed.items() if is_changed)
+        ignored = f" The head changes {what} too, and that is not judged here." if what else ""
         return ((text + ignored,),)
     return compare(stage, prepared)
 
