@@ -1,6 +1,6 @@
 """A room: one box on one rung in a process of its own, to which attacks are sent as lines of JSON.
 
-`python -m attacks.defended HOW SHIELDED` says its rung in a first line, then answers each line with one.
+`python -m attacks.defended HOW SHIELDED IMAGE` says its rung in a first line, then answers each line with one.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def _say(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-async def _serve(how: Any, shielded: bool, place: Path) -> None:
-    rung = await asyncio.to_thread(probe, how, None)
+async def _serve(how: Any, shielded: bool, image: str | None, place: Path) -> None:
+    rung = await asyncio.to_thread(probe, how, image)
     spec = runs.box_spec(rung)
     scene = Scene(place)
     try:
@@ -129,7 +129,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         Path(folder).chmod(0o755)
         try:
-            asyncio.run(_serve(sys.argv[1], sys.argv[2] == "shielded", Path(folder)))
+            asyncio.run(_serve(sys.argv[1], sys.argv[2] == "shielded", sys.argv[3] or None, Path(folder)))
         except SandboxError as error:
             _say({"missing": error.sentence})
 

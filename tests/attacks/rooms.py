@@ -18,6 +18,8 @@ import pytest
 from support.machines import Machine, machine
 
 PATIENCE_S = 150.0
+IMAGE = "EVALACTION_TEST_IMAGE"
+"""Names a Python image by digest that docker has here already."""
 _HERE = Path(__file__).parent
 
 
@@ -34,9 +36,12 @@ KINDS: Mapping[str, Kind] = {
     "user-bare": Kind("ordinary user without Landlock", "user_namespaces"),
     "landlock-uid": Kind("job container", "landlock"),
     "landlock": Kind("ordinary user without namespaces", "landlock"),
+    "docker": Kind("root" if os.geteuid() == 0 else "ordinary user", "docker"),
 }
 """`-bare`: a kernel without Landlock, so that what it would have held back shows; `-uid`: a user id for each draw."""
 NAMES = tuple(KINDS)
+JUDGED = ("root", "user", "landlock", "docker")
+"""Checks are tried on one room of each rung, and once as an ordinary user: what they rest on is tried everywhere."""
 
 
 class Lost(Exception):
@@ -49,7 +54,8 @@ class Room:
         far = 'echo 5000 > /proc/sys/kernel/ns_last_pid; "$@"; exit $?'
         shield = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-c", far, "sh"]
         shielded = os.geteuid() == 0 and shutil.which("unshare") is not None
-        source = f"import sys\nsys.argv[1:] = [{how!r}, {'shielded' if shielded else 'open'!r}]\n"
+        arguments = [how, "shielded" if shielded else "open", os.environ.get(IMAGE, "")]
+        source = f"import sys\nsys.argv[1:] = {arguments!r}\n"
         command = on.command(source + "from attacks.defended import main\nmain()")
         self._process = subprocess.Popen(
             [*shield, *command] if shielded else command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
@@ -127,6 +133,9 @@ class Rooms:
             pytest.skip(self._missing[name])
         if name not in self._rooms:
             kind = KINDS[name]
+            if kind.how == "docker" and (why := _no_docker()) is not None:
+                self._missing[name] = why
+                pytest.skip(why)
             room = Room(self._machine(name, kind), kind.how)
             if "missing" in room.rung:
                 room.close()
@@ -148,9 +157,22 @@ class Rooms:
                 shutil.copy(_HERE / file, target / file)
             for place in (target, *target.iterdir()):
                 place.chmod(0o755 if place.is_dir() else 0o644)
+            if kind.how == "docker":
+                on.env["PATH"] = os.environ["PATH"]
             on.env["EVAL_KEY"] = f"key-{secrets.token_hex(16)}"
             self._machines[name] = on
         return self._machines[name]
+
+
+def _no_docker() -> str | None:
+    """Why there is no room in a container here."""
+    try:
+        answered = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        answered = False
+    if not answered:
+        return "no docker daemon answers on this machine"
+    return None if os.environ.get(IMAGE) else f"{IMAGE} names no image by digest"
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attacks import naive
 from attacks.catalogue import Attack, attacks
-from attacks.rooms import NAMES, Lost, Rooms
+from attacks.rooms import JUDGED, Lost, Rooms
 
 FORGERS = {one.name: one for one in attacks("forge")}
 BLAMERS = {one.name: one for one in attacks("blame")}
@@ -105,11 +105,11 @@ def test_it_works_where_nothing_defends(name: str) -> None:
         assert said.startswith("error"), said
 
 
-@pytest.mark.parametrize("room", NAMES)
+@pytest.mark.parametrize("room", JUDGED)
 @pytest.mark.parametrize("name", ALL)
 def test_it_fails_under_split_checking(rooms: Rooms, name: str, room: str) -> None:
     attack = ALL[name]
-    if room not in attack.head.get("rooms", ", ".join(NAMES)).split(", "):
+    if room not in attack.head.get("rooms", ", ".join(JUDGED)).split(", "):
         pytest.skip("it waits for a clock: tried on fewer rungs")
     told = ask(rooms, room, attack, "split")
     assert "trouble" not in told, told["trouble"]
@@ -136,7 +136,7 @@ def test_checking_in_one_process_is_forgeable_and_split_checking_is_not() -> Non
     assert not [one for one in ALL.values() if "pass" in one.head["split"].split("|")]
 
 
-@pytest.mark.parametrize("room", NAMES)
+@pytest.mark.parametrize("room", JUDGED)
 @pytest.mark.parametrize("how", ["split", "in_process"])
 def test_an_honest_candidate_passes(rooms: Rooms, room: str, how: str) -> None:
     honest = Attack(name="honest", head={}, parts={"main": HONEST})

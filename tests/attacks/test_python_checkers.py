@@ -7,7 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 import pytest
-from attacks.rooms import NAMES, Rooms
+from attacks.rooms import JUDGED, Rooms
 from support import outer_box
 
 EQUAL = "def checker(parsed, fixture):\n    return parsed == 3, f'{parsed!r} is not 3'"
@@ -64,7 +64,7 @@ def test_what_it_does_to_a_runner_that_calls_the_checker_itself(name: str) -> No
     assert re.search(case.undefended, said), ran
 
 
-@pytest.mark.parametrize("room", NAMES)
+@pytest.mark.parametrize("room", JUDGED)
 @pytest.mark.parametrize("name", CASES)
 def test_it_costs_its_own_verdict_and_nothing_else(rooms: Rooms, name: str, room: str) -> None:
     case = CASES[name]
