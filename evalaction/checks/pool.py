@@ -16,10 +16,11 @@ from evalaction.checks.kinds import is_program
 from evalaction.checks.link import Link
 from evalaction.checks.process import Child, Death
 from evalaction.checks.wire import Answer, contract_text, schema_text
+from evalaction.checks.words import one_line
 from evalaction.errors import EvalactionError
 from evalaction.method.canonical import dumps
 from evalaction.method.card import CheckLimits
-from evalaction.method.counting.reasons import without_details
+from evalaction.method.counting.reasons import code_of, without_details
 from evalaction.method.records import Completion, Item
 from evalaction.sandbox.records import Rung
 
@@ -213,7 +214,13 @@ class Judge:
             if not job.future.done():
                 job.future.set_exception(error)
             return
-        self._resolve(job, judgement.of_answer(answer._replace(passed=passed, check_reason=reason)))
+        self._resolve(job, judgement.of_answer(answer._replace(passed=passed, check_reason=self._shown(reason))))
+
+    def _shown(self, reason: str | None) -> str | None:
+        """What a program said, cut; without its details where it put a secret together that its output did not hold."""
+        if reason is None:
+            return None
+        return one_line(reason if self._quotable(reason) else code_of(reason))
 
     def _pump(self) -> None:
         if self._lingering is not None:

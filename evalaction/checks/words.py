@@ -9,6 +9,8 @@ from evalaction.method.canonical import Json, dumps
 
 SHOWN = 60
 REASON_LENGTH = 240
+UNCUT_LENGTH = 400
+"""Of a program's reason before it is searched for secrets: a cut could leave half of one, which no search finds."""
 
 
 def one_line(text: str, limit: int = REASON_LENGTH) -> str:

@@ -398,3 +398,15 @@ def test_an_output_that_may_not_be_quoted_leaves_only_words() -> None:
 
     columns = [one.columns for one in asyncio.run(asyncio.wait_for(run(), 60))]
     assert [one.contract_reason or one.check_reason for one in columns] == ["exit", "candidate:raise", "not_python"]
+
+
+def test_a_secret_that_a_candidate_puts_together_is_searched_for_before_the_reason_is_cut() -> None:
+    """Half of it, at the end of a cut reason, would be found by no search."""
+    output = "def clamp(*a): return 'x' * 205 + 'sk-' + '0123456789' * 3"
+
+    async def run() -> Judgement:
+        quotable = lambda text: "sk-" + "0123456789" * 3 not in text  # noqa: E731
+        async with Judge([CLAMPS], PATIENT, 2, files=FILES, rung=best_rung(), quotable=quotable) as judge:
+            return await judge(CLAMPS, reached(output))
+
+    assert asyncio.run(asyncio.wait_for(run(), 60)).columns.check_reason == "exit"

@@ -7,7 +7,7 @@ import signal
 from typing import NamedTuple
 
 from evalaction.checks.inside.board import HEAVY, Note
-from evalaction.checks.words import one_line
+from evalaction.checks.words import UNCUT_LENGTH, one_line
 from evalaction.method.card import CheckLimits
 from evalaction.sandbox.records import Ending, LimitName
 
@@ -72,7 +72,7 @@ def alone(ending: Ending, said: Said | None, limits: CheckLimits, weight: int = 
     if ending.stdout:
         return Checked(None, "checker:output: the checker prints; it returns its answer")
     if said.word == "fail":  # the reason is the checker's own text, and may quote the output
-        return Checked(False, one_line(_rejected(said.reason)))
+        return Checked(False, one_line(_rejected(said.reason), UNCUT_LENGTH))
     return _as_said(said, ending)
 
 
@@ -122,7 +122,7 @@ def _rejected(reason: str) -> str:
 
 
 def _as_said(said: Said, ending: Ending) -> Checked:
-    reason = one_line(said.reason)
+    reason = one_line(said.reason, UNCUT_LENGTH)
     if said.word == "error":
         return Checked(None, reason if reason.startswith("checker:") else f"checker:protocol: {reason}")
     if said.word == "fail":
