@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import pytest
 from support.judging import item
@@ -86,6 +87,24 @@ def test_what_is_carried_is_not_named(source: str) -> None:
     tree = ast.parse(source)
     assert mentions_candidate(tree)
     assert not_carried(tree) == ()
+
+
+def test_the_work_grows_with_the_check_and_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = 0
+    children = ast.iter_child_nodes
+
+    def counted(node: ast.AST) -> Iterator[ast.AST]:
+        nonlocal seen
+        seen += 1
+        return children(node)
+
+    monkeypatch.setattr(ast, "iter_child_nodes", counted)
+    work: list[int] = []
+    for lines in (10, 100):
+        seen = 0
+        assert found("from _candidate import *\n" + "assert f(1) == 1\n" * lines) == []
+        work.append(seen)
+    assert 0 < work[1] <= 12 * work[0]
 
 
 def look(source: bytes, kind: str = "code", **limits: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 MODULE = "_candidate"
@@ -98,17 +98,19 @@ def last_name(node: ast.AST) -> str | None:
 def names_of(tree: ast.Module) -> Names:
     """All names of a check that matter."""
     names = Names()
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    for node in nodes:
         _imported(node, names)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.own[node.name] = node
-    if _star(tree):
-        names.functions |= {node.id for node in ast.walk(tree) if _unbound_call(node, tree) and isinstance(node, ast.Name)}
-    for node in ast.walk(tree):
+    if any(map(_star, nodes)):
+        names.functions |= _unbound_calls(nodes)
+    for node in nodes:
         names.caught |= set(filter(None, map(names.function, _thrown(node))))
+    binding = [node for node in nodes if isinstance(node, (ast.Assign, ast.For, ast.comprehension, ast.Call))]
     size = -1
     while size != (size := len(names.functions) + len(names.results) + len(names.kinds)):
-        for node in ast.walk(tree):
+        for node in binding:
             _bound(node, names)
     return names
 
@@ -120,20 +122,17 @@ def _imported(node: ast.AST, names: Names) -> None:
         names.functions |= {alias.asname or alias.name for alias in node.names if alias.name != "*"}
 
 
-def _star(tree: ast.Module) -> bool:
-    return any(
-        isinstance(node, ast.ImportFrom) and node.module == MODULE and any(alias.name == "*" for alias in node.names)
-        for node in ast.walk(tree)
-    )
+def _star(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == MODULE and any(alias.name == "*" for alias in node.names)
 
 
-def _unbound_call(node: ast.AST, tree: ast.Module) -> bool:
-    """Whether a name is called that nothing in the check defines: after a star import it is the candidate's."""
-    called = {one.func.id for one in ast.walk(tree) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
-    stored = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    stored |= {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
-    stored |= {one.name for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
-    return isinstance(node, ast.Name) and node.id in called - stored and not hasattr(builtins, node.id)
+def _unbound_calls(nodes: Sequence[ast.AST]) -> set[str]:
+    """Names that are called and that nothing in the check defines: after a star import they are the candidate's."""
+    called = {one.func.id for one in nodes if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
+    stored = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    stored |= {one.arg for one in nodes if isinstance(one, ast.arg)}
+    stored |= {one.name for one in nodes if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+    return {name for name in called - stored if not hasattr(builtins, name)}
 
 
 def _thrown(node: ast.AST) -> Iterator[ast.AST]:
