@@ -77,7 +77,7 @@ async def launch(spec: Spec, rung: Rung) -> Launched:
             )
             control, ready = await _meet(listener, process, rung, _config(spec, rung, interpreter, folder))
     except BaseException as error:
-        said = _last_line(folder)
+        said = "" if isinstance(error, Stranger) else _last_line(folder)
         if process is not None:
             await _end(process, container)
         removal.remove(str(folder))
@@ -177,6 +177,10 @@ async def _meet(
     return control, message["ready"]
 
 
+class Stranger(ConnectionError):
+    """Somebody else than the zygote; what that one says of its end is not the reason."""
+
+
 def _accepted(listener: socket.socket) -> socket.socket | None:
     """A connection that has come; asked for and not awaited, as an event loop trips over a listener closed while it waits."""
     with contextlib.suppress(BlockingIOError):
@@ -190,7 +194,7 @@ def _check_peer(control: socket.socket, rung: Rung) -> None:
         return
     _, uid, _ = struct.unpack("3i", control.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
     if uid != (0 if rung.how == "sudo" else os.getuid()):
-        raise ConnectionError(f"user {uid} connected instead of the zygote")
+        raise Stranger(f"user {uid} connected instead of the zygote")
 
 
 def _last_line(folder: Path) -> str:

@@ -49,7 +49,8 @@ def is_sound(text: str, report: Report) -> None:
     tokens = parsed(text)
     assert headings(tokens) == ["h2"]
     kinds = Counter(token.type for token in tokens)
-    assert not kinds["fence"] + kinds["code_block"] + kinds["ordered_list_open"] + kinds["lheading_open"]
+    assert not kinds["code_block"] + kinds["ordered_list_open"] + kinds["lheading_open"]
+    assert kinds["fence"] == sum(bool(change.diff) for change in report.changes)
     assert kinds["blockquote_open"] == bool(report.callouts)
     children = inline(tokens)
     links = [token.attrs["href"] for token in children if token.type == "link_open"]

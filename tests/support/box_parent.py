@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 
 from evalaction.sandbox.box import Box
@@ -44,4 +45,5 @@ async def main(how: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have had it ignored
     asyncio.run(main(sys.argv[1]))
