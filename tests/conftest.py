@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,9 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     config.option.allow_hosts = "127.0.0.1,::1,localhost"
+    # A shell that starts the tests in the background has interrupts ignored, and every process of a test would inherit that.
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
