@@ -40,7 +40,7 @@ async def opened(
         yield Opened(surfaces=made.surfaces, keys=keys)
 
 
-@dataclass(kw_only=False, slots=True)
+@dataclass(slots=True)
 class _Surfaces:
     environ: Mapping[str, str] = field(repr=False)
     ca_bundle: str | None
@@ -51,8 +51,8 @@ class _Surfaces:
 
     def keys_of(self, prepared: Prepared, name: ArmName) -> list[str]:
         arm = prepared.arms[name]
-        places = [(endpoint, self._key(endpoint, arm.source.files)) for endpoint in arm.endpoints]
-        return [next(key for one, key in places if one is asked.endpoint or one == asked.endpoint) for asked in arm.asked]
+        keys = [self._key(endpoint, arm.source.files) for endpoint in arm.endpoints]
+        return [keys[place] for place in arm.places]
 
     def _key(self, endpoint: Endpoint, files: Mapping[str, bytes]) -> str:
         from evalaction.endpoints import open_surface

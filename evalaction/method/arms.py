@@ -59,6 +59,12 @@ class Resolved:
         """The different endpoints that are asked, in the order of the exam."""
         return distinct(one.endpoint for one in self.asked)
 
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Per item, in exam order, where its endpoint stands in `endpoints`."""
+        known = tuple(enumerate(self.endpoints))
+        return tuple(next(n for n, one in known if one is asked.endpoint or one == asked.endpoint) for asked in self.asked)
+
 
 def distinct(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
     found: list[Endpoint] = []
@@ -167,18 +173,12 @@ def digested(resolved: Resolved) -> Json:
     different = [value for place, value in enumerate(each) if value not in each[:place]]
     if len(different) == 1:
         return different[0]
-    places = {id(endpoint): different.index(value) for endpoint, value in zip(resolved.endpoints, each, strict=True)}
-    return {"endpoints": different, "of": [_place(one.endpoint, resolved, places) for one in resolved.asked]}
+    index = [different.index(value) for value in each]
+    return {"endpoints": different, "of": [index[place] for place in resolved.places]}
 
 
 def _identities(resolved: Resolved) -> Iterator[Json]:
     return (identity_of(endpoint, resolved.source.files) for endpoint in resolved.endpoints)
-
-
-def _place(endpoint: Endpoint, resolved: Resolved, places: Mapping[int, int]) -> int:
-    if id(endpoint) not in places:
-        return places[id(next(one for one in resolved.endpoints if one == endpoint))]
-    return places[id(endpoint)]
 
 
 def facts_of(resolved: Resolved) -> ArmFacts:
