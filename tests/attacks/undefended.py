@@ -144,5 +144,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have had it ignored
     main()

@@ -84,8 +84,7 @@ def test_a_worker_has_a_session_of_its_own() -> None:
 
 
 PARENT = """
-import asyncio, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell inherits it as ignored
+import asyncio, sys
 sys.path.insert(0, {tests!r})
 from support.judging import item, reached
 from evalaction.checks.pool import Judge

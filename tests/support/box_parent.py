@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 
 from evalaction.sandbox.box import Box
@@ -45,5 +44,4 @@ async def main(how: str) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have had it ignored
     asyncio.run(main(sys.argv[1]))
