@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from support.api_descriptions import lean, references
 
 SOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "openai": ("openai/official/openapi.yml", ("POST /responses", "POST /chat/completions")),
@@ -26,27 +27,6 @@ KINDS: dict[str, set[str]] = {
     "ToolChoiceParam": {"ToolChoiceOptions", "ToolChoiceFunction", "ToolChoiceCustom"},
     "createChatCompletionRequest.data_sources": set(),
 }
-PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags", "deprecated", "title"}
-NAMED = {"properties", "patternProperties", "schemas", "parameters", "responses", "headers", "content", "$defs"}
-"""Below these the keys are names, not words of OpenAPI: a property may be called `description`."""
-
-
-def lean(value: Any, *, named: bool = False) -> Any:
-    if isinstance(value, list):
-        return [lean(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    kept = {key: one for key, one in value.items() if named or not (key in PROSE or key.startswith("x-"))}
-    return {key: lean(one, named=not named and key in NAMED) for key, one in kept.items()}
-
-
-def references(value: Any) -> set[str]:
-    if isinstance(value, list):
-        return set().union(*map(references, value))
-    if not isinstance(value, dict):
-        return set()
-    own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
-    return own.union(*map(references, value.values()))
 
 
 def last(reference: str) -> str:
