@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ START_S = 60.0
 END_S = 10.0
 _LOOK_S = 0.004
 MESSAGE_BYTES = 262_144
+_ENDED = "it ended before it was ready"
 _LONGEST_FOLDER = 60
 """A socket's path has 108 bytes at most."""
 # The package around our runtime is replaced by empty modules: inside, it consists of nothing else.
@@ -167,14 +168,25 @@ async def _meet(
         try:
             control.setblocking(False)
             _check_peer(control, rung)
-            await loop.sock_sendall(control, config.pack())
-            message = json.loads(await loop.sock_recv(control, MESSAGE_BYTES) or b"{}")
+            with _as_an_end():
+                await loop.sock_sendall(control, config.pack())
+                received = await loop.sock_recv(control, MESSAGE_BYTES)
+            message = json.loads(received or b"{}")
             if "ready" not in message:
-                raise ConnectionError(message.get("trouble") or "it ended before it was ready")
+                raise ConnectionError(message.get("trouble") or _ENDED)
         except BaseException:
             control.close()
             raise
     return control, message["ready"]
+
+
+@contextlib.contextmanager
+def _as_an_end() -> Iterator[None]:
+    """A zygote that ends shows as an empty message, a broken pipe or a reset, by what it had read until then."""
+    try:
+        yield
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise ConnectionError(_ENDED) from error
 
 
 class Stranger(ConnectionError):

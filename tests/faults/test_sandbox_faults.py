@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from support import boxes, process_tree
 from support.boxes import ALL, NAMESPACES, SCRIPT, in_box, rung, script
-from support.process_tree import Seen
+from support.process_tree import Seen, Since
 
 from evalaction.sandbox import launch
 from evalaction.sandbox.box import Box
@@ -25,6 +25,12 @@ from evalaction.sandbox.records import Ending, How, Rung, SandboxError, Spec
 
 # a zygote (and its launcher where there are namespaces), 2 keepers, 2 candidates, 2 that cling
 EXPECTED = 7
+
+
+@pytest.fixture
+def new() -> Since:
+    """What this test has started; the worker that runs it may keep rooms of other tests."""
+    return Since(os.getpid())
 
 
 @contextlib.contextmanager
@@ -94,7 +100,7 @@ def test_an_interrupted_parent_leaves_nobody(how: How) -> None:
 
 
 @pytest.mark.parametrize("how", ALL)
-def test_a_process_leaves_no_daemon_behind(how: How) -> None:
+def test_a_process_leaves_no_daemon_behind(how: How, new: Since) -> None:
     """Daemons of a candidate end with it, while the box goes on."""
     leave = "def leave():\n    try: os.setsid()\n    except PermissionError: pass"
     daemon = "if os.fork() == 0:\n    leave()\n    if os.fork() == 0: leave()\n    time.sleep(600)"
@@ -102,7 +108,7 @@ def test_a_process_leaves_no_daemon_behind(how: How) -> None:
 
     async def work(box: Box) -> tuple[Ending, list[Seen], list[Seen], Ending]:
         process = await box.start(script(source, processes=4))
-        below = await asyncio.to_thread(process_tree.wait_for, os.getpid(), 5 + (how in NAMESPACES))
+        below = await asyncio.to_thread(new.wait_for, 5 + (how in NAMESPACES))
         zygotes = {one.pid for one in below[: 1 + (how in NAMESPACES)]}
         ending = await process.wait()
         left = await asyncio.to_thread(process_tree.survivors, [one for one in below if one.pid not in zygotes])
@@ -117,10 +123,10 @@ def test_a_process_leaves_no_daemon_behind(how: How) -> None:
 
 
 @pytest.mark.parametrize("how", ALL)
-def test_a_killed_zygote_is_replaced_and_its_work_is_an_error(how: How) -> None:
+def test_a_killed_zygote_is_replaced_and_its_work_is_an_error(how: How, new: Since) -> None:
     async def work(box: Box) -> Ending:
         processes = [await box.start(script("import time; time.sleep(600)")) for _ in range(3)]
-        (zygote, *_) = process_tree.descendants(os.getpid())
+        (zygote, *_) = new.now()
         os.kill(zygote.pid, signal.SIGKILL)
         for process in processes:
             with pytest.raises(SandboxError, match="ended while it was at work"):
@@ -131,7 +137,7 @@ def test_a_killed_zygote_is_replaced_and_its_work_is_an_error(how: How) -> None:
 
 
 @pytest.mark.parametrize("how", ALL)
-def test_a_zygote_that_never_stays_is_given_up(how: How) -> None:
+def test_a_zygote_that_never_stays_is_given_up(how: How, new: Since) -> None:
     async def work(box: Box) -> int:
         for round_ in range(10):
             try:
@@ -139,7 +145,7 @@ def test_a_zygote_that_never_stays_is_given_up(how: How) -> None:
             except SandboxError as error:
                 assert "again and again" in error.sentence
                 return round_
-            (zygote, *_) = process_tree.descendants(os.getpid())
+            (zygote, *_) = new.now()
             os.kill(zygote.pid, signal.SIGKILL)
             with pytest.raises(SandboxError):
                 await process.wait()
@@ -149,11 +155,11 @@ def test_a_zygote_that_never_stays_is_given_up(how: How) -> None:
 
 
 @pytest.mark.parametrize("how", ALL)
-def test_a_killed_keeper_costs_its_own_process_only(how: How) -> None:
+def test_a_killed_keeper_costs_its_own_process_only(how: How, new: Since) -> None:
     async def work(box: Box) -> Ending:
         lost = await box.start(script("import time; time.sleep(600)"))
         count = 3 + (how in NAMESPACES)
-        below = await asyncio.to_thread(process_tree.wait_for, os.getpid(), count)
+        below = await asyncio.to_thread(new.wait_for, count)
         os.kill(below[count - 2].pid, signal.SIGKILL)
         with pytest.raises(SandboxError, match="lost a process"):
             await lost.wait()
@@ -163,10 +169,10 @@ def test_a_killed_keeper_costs_its_own_process_only(how: How) -> None:
     assert in_box(how, work).stdout == b"on\n"
 
 
-def test_a_stopped_keeper_is_late_and_its_process_hits_the_wall() -> None:
+def test_a_stopped_keeper_is_late_and_its_process_hits_the_wall(new: Since) -> None:
     async def work(box: Box) -> Ending:
         process = await box.start(script("import time; time.sleep(600)", wall_ms=500))
-        below = await asyncio.to_thread(process_tree.wait_for, os.getpid(), 4)
+        below = await asyncio.to_thread(new.wait_for, 4)
         os.kill(below[2].pid, signal.SIGSTOP)
         return await process.wait()
 
@@ -212,5 +218,5 @@ def test_a_zygote_takes_no_orders_from_a_stranger(monkeypatch: pytest.MonkeyPatc
         async with Box(Spec(modules=(SCRIPT,)), expected):
             pass
 
-    with pytest.raises(SandboxError, match=r"ended before it was ready|reset by peer"):
+    with pytest.raises(SandboxError, match="ended before it was ready"):
         asyncio.run(work())

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import fake_docker, process_tree
+from support import fake_docker
 from support.boxes import SCRIPT, TRY, script
+from support.process_tree import Since
 
 from evalaction.errors import UsageError
 from evalaction.sandbox import docker
@@ -144,11 +145,12 @@ def test_limits_hold_inside(daemon: Path, source: str, changes: dict[str, int], 
 
 def test_the_killed_command_takes_no_container_along_and_the_box_removes_it(daemon: Path) -> None:
     rung = Rung(number=3, how="docker", image=DIGEST, seccomp=True)
+    new = Since(os.getpid())
 
     async def work() -> None:
         async with Box(Spec(modules=(SCRIPT,)), rung) as box:
             process = await box.start(script("import time; time.sleep(600)"))
-            (command,) = [one for one in process_tree.descendants(os.getpid()) if one.name.startswith("python")][:1]
+            (command,) = [one for one in new.now() if one.name.startswith("python")][:1]
             os.kill(command.pid, signal.SIGKILL)
             again = await (await box.start(script("print('on')"))).wait()
             assert again.stdout == b"on\n"

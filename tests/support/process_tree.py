@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,13 +40,33 @@ def descendants(pid: int) -> list[Seen]:
     return below
 
 
-def wait_for(pid: int, count: int, patience_s: float = 30.0) -> list[Seen]:
+def wait_for(pid: int, count: int) -> list[Seen]:
     """The descendants as soon as there are at least `count`."""
+    return _wait_for(lambda: descendants(pid), count)
+
+
+def _wait_for(look: Callable[[], list[Seen]], count: int, patience_s: float = 30.0) -> list[Seen]:
     ends = time.monotonic() + patience_s
-    while len(found := descendants(pid)) < count:
+    while len(found := look()) < count:
         assert time.monotonic() < ends, f"only {found}"
         time.sleep(0.05)
     return found
+
+
+class Since:
+    """What a process has got below it since now; others of its children, of rooms that stay open, are none of our business."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._before = frozenset(descendants(pid))
+
+    def now(self) -> list[Seen]:
+        """Nearest first."""
+        return [one for one in descendants(self._pid) if one not in self._before]
+
+    def wait_for(self, count: int) -> list[Seen]:
+        """As soon as there are at least `count`."""
+        return _wait_for(self.now, count)
 
 
 def survivors(processes: list[Seen], patience_s: float = 30.0) -> list[Seen]:
