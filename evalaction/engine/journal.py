@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,8 +14,16 @@ from typing import Any, Self
 from evalaction.engine.folder import ROWS, TEXTS, sync_folder
 from evalaction.errors import UsageError
 
-_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_ESCAPED = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+def _number(value: object) -> float:
+    """A reply's number with a point is a Decimal; in a kept trace its nearest double stands."""
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"not JSON: {type(value).__name__}")
+
+
+_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_number)
+_ESCAPED = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_number)
 
 
 def line_of(value: Mapping[str, Any]) -> bytes:

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from support.hosted_runner import inserted
 
 from evalaction.engine.grid import Planned
+from evalaction.engine.journal import line_of
 from evalaction.engine.rows import HEAD, TRACE, Asked, RowMaker
 from evalaction.method.card import KeepText
 from evalaction.method.counting.row_json import row_from_json, row_to_json
+from evalaction.method.reading import strict_json
 from evalaction.method.records import Completion, Row
 from evalaction.redaction import Redactor
 
@@ -41,6 +43,15 @@ def test_a_short_trace_is_kept_whole(trace: Any) -> None:
     if len(json.dumps(trace, ensure_ascii=False)) <= TRACE // 2:
         assert (made.trace, made.trace_length) == (trace, None)
     assert row_from_json(json.loads(json.dumps(row_to_json(made)))) == made
+
+
+def test_numbers_with_a_point_can_be_written() -> None:
+    trace = strict_json.loads('{"cost":0.125,"tiny":1e-7,"steps":[2.0,3]}')
+    line = line_of(row_to_json(row(trace)))
+    assert line_of(json.loads(line)) == line, "and are written the same when they have been read"
+    assert json.loads(line)["trace"] == {"cost": 0.125, "tiny": 1e-7, "steps": [2.0, 3]}
+    with pytest.raises(TypeError, match="not JSON: set"):
+        line_of({"trace": {1}})
 
 
 @pytest.mark.parametrize(("keep", "most"), [("full", TRACE), ("head", HEAD)])
