@@ -266,6 +266,19 @@ def test_without_a_base_there_is_no_sign(tmp_path: Path, event: str) -> None:
         assert "no base, no sign" in step.summary and step.outputs["sign"] == "0"
 
 
+@pytest.mark.parametrize("claim", [{"claim": "not_behind", "margin": 0.1}, {"claim": "ahead"}])
+def test_without_a_base_no_claim_is_told_to_hold(tmp_path: Path, claim: dict[str, Any]) -> None:
+    sign = {**claim, "seed": "freeze-me-before-running"}
+    with demo_at(tmp_path, against_base({"sign": sign, "limits": {"between": {"max_first_drop": 0.1}}}), tasks=30) as demo:
+        payload = {"repository": {"full_name": NAME, "default_branch": "main"}}
+        step = demo.step("schedule", payload, env={"GITHUB_REF": "refs/heads/main"})
+        assert step.code == 0 and systems(demo) == {"Be brief.": 60}, step.log
+        assert "measured, nothing gated" in step.summary and "✅" not in step.summary and "within" not in step.summary
+        assert "Not judged, since no arm" in step.summary and "max_first_drop" in html.unescape(step.summary).replace(
+            "&#95;", "_"
+        )
+
+
 def test_a_dispatch_may_name_a_base(demo: Demo) -> None:
     demo.change(PROMPT)
     payload = {"repository": {"full_name": NAME, "default_branch": "main"}}

@@ -54,14 +54,16 @@ class Demo:
     `merge` makes what actions/checkout leaves: a merge commit of base and head, checked out.
     """
 
-    def __init__(self, root: Path, github: StandIn, model: EndpointServer, *, card: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, root: Path, github: StandIn, model: EndpointServer, *, card: Mapping[str, Any] | None = None, tasks: int = 4
+    ) -> None:
         self.root = root
         self.github = github
         self.model = model
         self.temp = root.parent / "runner"
         self.temp.mkdir()
         self.repo = Repo(root)
-        self.repo.write({"card.yaml": cards.text(card or gated()), **exam()})
+        self.repo.write({"card.yaml": cards.text(card or gated()), **exam(tasks)})
         lock(root / "card.yaml")
         self.base = self.repo.commit()
         self.head = self.merged = self.base
@@ -164,7 +166,7 @@ class Demo:
 
 
 @contextmanager
-def demo_at(folder: Path, card: Mapping[str, Any] | None = None, *, prefix: str = "") -> Iterator[Demo]:
+def demo_at(folder: Path, card: Mapping[str, Any] | None = None, *, prefix: str = "", tasks: int = 4) -> Iterator[Demo]:
     """The repository in a new folder, beside GitHub and a model that is always right."""
     with serve(prefix) as github, serving(answering(right)) as model:
-        yield Demo(folder / "demo", github, model, card=card)
+        yield Demo(folder / "demo", github, model, card=card, tasks=tasks)

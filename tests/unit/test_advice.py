@@ -238,3 +238,31 @@ def test_a_cache_is_turned_off() -> None:
         grid.add(row(draw.item, cache_hit="x-cache"))
     made = build_report(card(), grid, facts(grid))
     assert spoken(made)[0] == "nothing can be said: draws came from a cache" and "Turn off the cache" in str(spoken(made)[1])
+
+
+@pytest.mark.parametrize("claim", ["ahead", "differ", "not_behind", "none"])
+def test_without_a_control_nothing_is_claimed(claim: str) -> None:
+    made = card(claim=sign(claim, margin=Threshold.of("0.10")))
+    alone = report({"treatment": GOOD}, made, base_missing=True)
+    assert say(alone.heading) == "measured, nothing gated" and not alone.gated
+    limits = (limit("min_check", "0.5"), limit("max_first_drop", "0.1", "between"), limit("min_check", "0.5", "control"))
+    told = report({"treatment": GOOD}, replace(made, limits=limits), base_missing=True)
+    assert say(told.heading) == "1 of 3 limits judged, and it holds" and told.gated
+    assert say(told.callouts[-1]) == (
+        "Not judged, since no arm or no item that it is for was drawn: max_first_drop between the arms; min_check of control."
+    )
+    none = report({"treatment": GOOD}, replace(made, limits=limits[1:]), base_missing=True)
+    assert say(none.heading) == "measured, nothing gated" and not none.gated
+
+
+def test_a_limit_of_items_that_were_not_drawn_is_named() -> None:
+    tagged = [limit("min_first_pass", "0.9", tag=tag) for tag in ("code", "mail", "math", "law", "x")]
+    made = card(*tagged, claim=sign("none", items="changed"))
+    grid = tally({"treatment": GOOD, "control": GOOD}, tags={"t0000": ("code",), "t0001": ("mail",)})
+    found = build_report(made, grid, facts(grid, made, left_out=("a",)))
+    assert say(found.heading) == "2 of 5 limits judged, and all hold"
+    assert say(found.callouts[-1]).endswith(
+        ": min_first_pass of treatment, tag ‹math›; min_first_pass of treatment, tag ‹law›; min_first_pass of treatment, tag ‹x›."
+    )
+    more = replace(made, limits=(*made.limits, limit("min_check", "0.9", tag="y")))
+    assert say(build_report(more, grid, facts(grid, more)).callouts[-1]).endswith("tag ‹x›; and 1 more.")

@@ -120,15 +120,24 @@ def blames_the_model(result: LimitResult) -> bool:
 
 
 def judge_limits(card: Card, tally: Tally, seeded: Sequence[str] = ()) -> tuple[LimitResult, ...]:
-    """Every limit of the card whose arms and items were drawn, in its order; `seeded` names the arms with a sampling seed.
+    """Every limit that `applies`, in the card's order; `seeded` names the arms with a sampling seed."""
+    groups = _Groups(tally)
+    return tuple(_judge(limit, groups, seeded) for limit in card.limits if applies(limit, card, tally))
+
+
+def applies(limit: Limit, card: Card, tally: Tally) -> bool:
+    """Whether the arms and the items that a limit is for were drawn.
 
     Nothing changes for the items of a tag of which none was drawn (`sign.items: changed`), so their limits say nothing.
     """
-    groups = _Groups(tally)
-    drawn = (limit for limit in card.limits if "control" in groups.arms or limit.scope == "treatment")
     changed = card.sign is not None and card.sign.items == "changed"
-    there = (limit for limit in drawn if not changed or limit.tag is None or limit.tag in tally.tagged)
-    return tuple(_judge(limit, groups, seeded) for limit in there)
+    items = not changed or limit.tag is None or limit.tag in tally.tagged
+    return items and (limit.scope == "treatment" or "control" in tally.sides)
+
+
+def unjudged(card: Card, tally: Tally) -> tuple[Sentence, ...]:
+    """The names of the limits that do not apply."""
+    return tuple(limit_name(limit) for limit in card.limits if not applies(limit, card, tally))
 
 
 class _Groups:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from evalaction.errors import Outcome
-from evalaction.method.card import Card
+from evalaction.method.card import Card, Limit
 from evalaction.method.counting.rates import draw_rates
 from evalaction.method.counting.tally import Tally
 from evalaction.method.judging.facts import ArmFacts
-from evalaction.method.judging.limits import limit_name
+from evalaction.method.judging.limits import applies, limit_name
 from evalaction.method.judging.sign import DISAGREE, NO_LEAD, UNPAIRED
 from evalaction.method.judging.verdict import Findings
 from evalaction.method.plan import items_to_add
@@ -74,11 +74,17 @@ class Case:
 
     @property
     def claim(self) -> str:
-        return self.card.sign.claim if self.card.sign else "none"
+        """Without a control nothing is claimed, whatever the card says."""
+        return self.card.sign.claim if self.card.sign and "control" in self.tally.sides else "none"
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Those that this run can hold to."""
+        return tuple(limit for limit in self.card.limits if applies(limit, self.card, self.tally))
 
     @property
     def gated(self) -> bool:
-        return self.claim != "none" or bool(self.card.limits)
+        return self.claim != "none" or bool(self.limits)
 
 
 def heading(case: Case) -> Sentence:
@@ -103,7 +109,9 @@ def _good_heading(case: Case) -> Sentence:
         return (f"treatment is within {_margin(case)}",)
     if case.claim != "none":
         return (f"{'treatment' if case.findings.verdict.sign > 0 else 'control'} is ahead in both halves",)
-    limits = len(case.card.limits)
+    limits, of = len(case.limits), len(case.card.limits)
+    if limits < of:
+        return (f"{limits} of {of} limits judged, and {'it holds' if limits == 1 else 'all hold'}",)
     return ("the limit holds" if limits == 1 else f"all {limits} limits hold",)
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from evalaction.method.card import Card
 from evalaction.method.counting.reasons import code_of
 from evalaction.method.counting.tally import CHECKER_ERROR, OFF_CONTRACT, PASS, WRONG, ArmTally, Tally
 from evalaction.method.judging.facts import RunFacts
+from evalaction.method.judging.limits import unjudged
 from evalaction.method.records import ArmName, Quoted, Sentence
 from evalaction.method.report import CALIBRATION, Pair
 from evalaction.method.telling.changed import question_callouts, rerouted, route_callouts, sameness_callouts
 from evalaction.method.telling.transport import transport_callouts
 from evalaction.method.telling.words import count, listed, quoted, ranked, tallied
+
+SHOWN = 3
+"""Limits that one callout names."""
 
 
 def callouts(tally: Tally, facts: RunFacts, pairs: Sequence[Pair] = ()) -> tuple[Sentence, ...]:
@@ -19,6 +24,15 @@ def callouts(tally: Tally, facts: RunFacts, pairs: Sequence[Pair] = ()) -> tuple
     moved = rerouted(tally, facts)
     ways = (*route_callouts(moved, tally, pairs), *sameness_callouts(tally, facts, pairs))
     return (*plain_callouts(facts), *ways, *_of_draws(tally), *transport_callouts(tally, facts))
+
+
+def limit_callouts(card: Card, tally: Tally) -> Iterator[Sentence]:
+    """A limit that cannot be judged is never passed over in silence."""
+    names = unjudged(card, tally)
+    if names:
+        shown = [part for name in names[:SHOWN] for part in ("; ", *name)][1:]
+        more = f"; and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+        yield ("Not judged, since no arm or no item that it is for was drawn: ", *shown, f"{more}.")
 
 
 def plain_callouts(facts: RunFacts) -> tuple[Sentence, ...]:

@@ -13,7 +13,7 @@ from evalaction.method.numbers import Rate
 from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
 from evalaction.method.report import ArmReport, CounterReport, Counts, Provenance, Report, Title, Verdict
 from evalaction.method.telling.advice import Case, heading, todo
-from evalaction.method.telling.callouts import callouts, plain_callouts
+from evalaction.method.telling.callouts import callouts, limit_callouts, plain_callouts
 from evalaction.method.telling.changed import rerouted, route_groups, what_changed
 from evalaction.method.telling.words import ranked
 
@@ -41,7 +41,7 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
         verdict=findings.verdict,
         heading=heading(case),
         todo=todo(case),
-        callouts=callouts(tally, facts, case.pairs) if findings.judged else plain_callouts(facts),
+        callouts=_callouts(case, facts),
         arms=_arms(facts, tally, findings),
         moved=case.moved,
         halves=findings.split.halves if findings.split else (),
@@ -58,6 +58,12 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
         rerouted=rerouted(tally, facts) if paired else {},
         routes=route_groups(tally, facts) if paired else (),
     )
+
+
+def _callouts(case: Case, facts: RunFacts) -> tuple[Sentence, ...]:
+    if not case.findings.judged:
+        return plain_callouts(facts)
+    return (*callouts(case.tally, facts, case.pairs), *limit_callouts(case.card, case.tally))
 
 
 def _titles(items: int, *, scripted: bool, rehearsal: bool) -> tuple[Title, ...]:
