@@ -134,20 +134,24 @@ def _of_push(search: _Search) -> Base:
     """`before` if it is an ancestor of HEAD; a rewritten or new branch is compared with HEAD's own parent."""
     before, head, git = search.context.before, search.head, search.git
     if before is None or before == head.oid:
-        return search.parent()
+        return search.parent(*([] if before else [_not_all("The push made this branch")]))
     if before in head.parents:
         return search.held(before, "before")
     if git.commit(before) is not None and git.is_ancestor(before, head.oid):
         return search.held(before, "before")
     if not git.is_shallow():
-        return search.parent()
+        return search.parent(_not_all("The push rewrote its branch"))
     # The clone is too shallow to tell; GitHub says whether it moved the branch forward or rewrote it.
     if search.context.forced is False and search.context.sha == head.oid:
         return search.held(before, "before")
     rewritten = (
         "The push rewrote its branch" if search.context.forced else "It cannot be told whether the push rewrote its branch"
     )
-    return search.parent((f"{rewritten}, so the base is the parent of HEAD.",))
+    return search.parent(_not_all(rewritten))
+
+
+def _not_all(why: str) -> Sentence:
+    return (f"{why}, so the base is the parent of HEAD: what earlier commits of the branch change is not judged here.",)
 
 
 def _of_target(search: _Search) -> Base:

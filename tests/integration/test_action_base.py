@@ -302,6 +302,21 @@ def test_a_merge_queue_and_a_push(demo: Demo) -> None:
     assert pushed.code == 0 and demo.model.count == 32, pushed.log
 
 
+@pytest.mark.parametrize(("before", "why"), [("0" * 40, "The push made this branch"), (None, "The push rewrote its branch")])
+def test_a_push_that_is_compared_in_part_says_so(demo: Demo, before: str | None, why: str) -> None:
+    other = demo.change({"README.md": b"before it was rewritten"}, merge=False)
+    demo.head = demo.base
+    demo.change(PROMPT, merge=False)
+    demo.change({"README.md": b"x"}, merge=False)
+    push = {"before": before or other, "forced": before is None, "repository": {"full_name": NAME, "default_branch": "main"}}
+    step = demo.step("push", push, env={"GITHUB_REF": "refs/heads/topic"})
+    assert (step.code, step.outputs["outcome"], demo.model.count) == (0, "unchanged", 0), step.log
+    assert f"{why}, so the base is the parent of HEAD: what earlier commits of the branch change" in step.summary
+    demo.change(PROMPT | {"prompt.md": b"Be kind.\n"}, merge=False)
+    drawn = demo.step("push", push, env={"GITHUB_REF": "refs/heads/topic"})
+    assert demo.model.count == 16 and f"{why}, so the base" in drawn.summary
+
+
 def folders(demo: Demo, *names: str) -> None:
     """A card at base in each folder, with an exam and a prompt of its own."""
     demo.repo.git("checkout", "--quiet", "main")

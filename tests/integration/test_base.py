@@ -186,7 +186,7 @@ def test_a_rewritten_branch_is_compared_with_the_parent(project: Project, tmp_pa
     git = project.checkout(tmp_path / "clone", project.head, depth=depth)
     found = base_of(git, pushed(project.base, sha=project.head, forced=True))
     assert told(found) == (project.head_old, "parent")
-    assert bool(found.notices) is (depth == 1)
+    assert "rewrote its branch, so the base is the parent of HEAD" in str(found.notices)
 
 
 def test_what_cannot_be_told_is_said(project: Project, tmp_path: Path) -> None:
@@ -199,8 +199,9 @@ def test_what_cannot_be_told_is_said(project: Project, tmp_path: Path) -> None:
 @pytest.mark.parametrize("before", [None, "itself", ABSENT])
 def test_a_new_branch_or_a_lost_commit_is_compared_with_the_parent(project: Project, tmp_path: Path, before: str | None) -> None:
     git = project.checkout(tmp_path / "clone", project.head, depth=0)
-    where = pushed(project.head if before == "itself" else before, sha=project.head)
-    assert told(base_of(git, where)) == (project.head_old, "parent")
+    found = base_of(git, pushed(project.head if before == "itself" else before, sha=project.head))
+    assert told(found) == (project.head_old, "parent")
+    assert bool(found.notices) is (before != "itself")
 
 
 def test_the_first_commit_has_no_base(project: Project, tmp_path: Path) -> None:

@@ -145,7 +145,13 @@ def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
         what = " and ".join(name for name, is_changed in changed.items() if is_changed)
         ignored = f" The head changes {what} too, and that is not judged here." if what else ""
         return ((text + ignored,),)
-    return compare(stage, prepared)
+    return (*_of_base(stage, prepared), *compare(stage, prepared))
+
+
+def _of_base(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
+    """What a reader must know of the base that the card is judged against."""
+    found = _found_base(stage)
+    return found.notices if found and prepared.trial.asked_by is not None and stage.asked_number is None else ()
 
 
 def reused(answer: Reuse, *, path: str, name: str) -> Judged:
@@ -182,8 +188,14 @@ def _base(stage: Stage) -> str | None:
     """What the report names as base: for a fork the commit that is checked out, else what was compared with, if anything was."""
     if stage.asked_number is not None:
         return stage.head.oid
-    found = stage.__dict__.get("_base")  # cached when it was asked for; naming it is no reason to look for it
-    return found.commit.oid if isinstance(found, Base) else None
+    found = _found_base(stage)
+    return found.commit.oid if found else None
+
+
+def _found_base(stage: Stage) -> Base | None:
+    """Cached when it was asked for; naming it is no reason to look for it."""
+    found = stage.__dict__.get("_base")
+    return found if isinstance(found, Base) else None
 
 
 def judged_of(
@@ -221,7 +233,7 @@ def refused(stage: Stage, path: str, error: EvalactionError, prepared: Prepared 
             folder = None
     if report is None:
         report = refusal_report(error, name=path, provenance=provenance(stage, path), breaks=getattr(error, "breaks", ()))
-    judged = judged_of(report, path=path, folder=folder)
+    judged = judged_of(report, path=path, folder=folder, callouts=_of_base(stage, prepared) if prepared else ())
     return replace(judged, skipped=skipped, place=_place(error, path))
 
 
