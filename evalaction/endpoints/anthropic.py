@@ -1,7 +1,8 @@
 """`api: anthropic`: the Messages API.
 
-The shape relied on: `content[]` of blocks with `type` (`text` with `text`, `tool_use` with `name` and `input`, others passed
-over); `stop_reason`; `usage.{input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens}`; `id`, `model`.
+The shape relied on (Anthropic's OpenAPI document for its clients, read 2026-05-31): `content[]` of blocks with `type` (`text`
+with `text`, `tool_use` with `name` and `input`, others passed over); `stop_reason`, with `stop_details.explanation` of a
+refusal; `usage.{input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens}`; `id`, `model`.
 """
 
 from __future__ import annotations
@@ -63,10 +64,12 @@ def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
             called.append(_call(block))
     content = "".join(texts)
     finish_reason = reading.name(reply.get("stop_reason"))
+    if finish_reason == "pause_turn":
+        raise Malformed("the turn is paused, not ended: the server's tools went on for too long; remove them from params")
     return Reading(
         output=content if output == "text" else calls.render(called),
         empty=reading.empty_reason(finish_reason, calls=output == "text" and bool(called)),
-        shown=content if output == "tool_calls" else None,
+        shown=(content if output == "tool_calls" else None) or _explained(reply.get("stop_details")),
         finish_reason=finish_reason,
         usage=_usage(reply.get("usage")),
         served_model=reading.name(reply.get("model")),
@@ -79,6 +82,11 @@ def _call(block: Mapping[str, Json]) -> tuple[str, Json]:
     if not isinstance(name, str) or not isinstance(arguments, Mapping):
         raise Malformed("a tool_use block needs a name and an input object")
     return name, arguments
+
+
+def _explained(details: Json) -> str | None:
+    """What a refusal says of itself."""
+    return reading.name(details.get("explanation")) if isinstance(details, Mapping) else None
 
 
 def _usage(usage: Json) -> Usage:

@@ -37,7 +37,7 @@ def completed(reply: Reply, endpoint: Endpoint, output: Output, *, started_at: s
 def refused(reply: Reply, reason: str, *, started_at: str, ms: int, detail: str = "") -> Completion:
     """A reply that cannot be graded, with what it asks to wait."""
     text = reply.body[:ERROR_BYTES].decode("utf-8", "replace")
-    raw = reply.headers.get("retry-after")
+    raw = headers.retry_after(reply.headers)
     return Completion(
         reason=reason,
         error=": ".join(part for part in (detail, text) if part) or None,

@@ -41,6 +41,18 @@ RETRIES: Mapping[str, int] = MappingProxyType(
 )
 """Headers in which gateways count what they did behind one request: name → the value that means a single attempt."""
 _ATTEMPTS = re.compile(r"[0-9]{1,6}")
+_WAIT_MS = ("retry-after-ms", "x-ms-retry-after-ms")
+"""Read by the clients of OpenAI and of Azure (github.com/Azure/azure-sdk-for-js, core-rest-pipeline, retryStrategies)."""
+_MS = re.compile(r"[0-9]{1,12}")
+
+
+def retry_after(headers: Mapping[str, str]) -> str | None:
+    """What a reply asks to wait, as the value of a Retry-After: its own, or what it says in milliseconds."""
+    told = headers.get("retry-after")
+    in_ms = (headers[name].strip() for name in _WAIT_MS if name in headers)
+    if told is None and (wait := next(filter(_MS.fullmatch, in_ms), None)):
+        return f"{int(wait) // 1000}.{int(wait) % 1000:03}"
+    return told
 
 
 def retry_after_ms(value: str, now: datetime) -> int | None:

@@ -125,6 +125,6 @@ class _Job:
 
 
 def _retry_after_s(reply: Reply) -> float:
-    raw = reply.headers.get("retry-after")
+    raw = headers.retry_after(reply.headers)
     wait = None if raw is None else headers.retry_after_ms(raw, datetime.now(UTC))
     return 0.0 if wait is None else wait / 1000

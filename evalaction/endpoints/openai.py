@@ -1,8 +1,9 @@
 """`api: openai`: chat completions, as OpenAI and the many servers that speak like it answer them.
 
-The shape relied on: `choices[0].message` with `content` (text or null), `refusal`, `tool_calls[].function.{name, arguments}` or
-`tool_calls[].custom.{name, input}` (OpenAI's OpenAPI document 2.3.0 of github.com/openai/openai-openapi, read 2026-05-31);
-`finish_reason`; `usage.{prompt_tokens, completion_tokens}`; `id`, `model`, `system_fingerprint`.
+The shape relied on (OpenAI's OpenAPI document 2.3.0 of github.com/openai/openai-openapi, read 2026-05-31): `choices[0].message`
+with `content` (text or null), `refusal`, `tool_calls[].function.{name, arguments}` or `tool_calls[].custom.{name, input}`, or the
+deprecated `function_call.{name, arguments}`; `finish_reason`; `usage.{prompt_tokens, completion_tokens}`; `id`, `model`,
+`system_fingerprint`. An `error` in the choice, which gateways send where a provider broke off, is one of the whole reply.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
     if not choices:
         raise Malformed("choices is empty")
     choice = reading.mapping(choices[0], "choices[0]")
+    reading.refuse_error(choice)
     message = reading.mapping(choice.get("message"), "choices[0].message")
     content = reading.text(message.get("content"), "choices[0].message.content")
     called = _calls(message)
@@ -73,12 +75,19 @@ def _calls(message: Mapping[str, Json]) -> list[tuple[str, str]]:
         call = reading.mapping(one, "tool_calls[]")
         custom = call.get("type") == "custom"
         kind, given = ("custom", "input") if custom else ("function", "arguments")
-        called = reading.mapping(call.get(kind), f"tool_calls[].{kind}")
-        name, text = called.get("name"), called.get(given)
-        if not isinstance(name, str) or not isinstance(text, str):
-            raise Malformed(f"tool_calls[].{kind} needs a name and {given} as text")
+        name, text = _named(reading.mapping(call.get(kind), f"tool_calls[].{kind}"), given, f"tool_calls[].{kind}")
         found.append((name, canonical.dumps(text) if custom else text))
+    if not found and message.get("function_call") is not None:  # the older form, for requests with `functions`
+        called = reading.mapping(message["function_call"], "function_call")
+        found.append(_named(called, "arguments", "function_call"))
     return found
+
+
+def _named(called: Mapping[str, Json], given: str, what: str) -> tuple[str, str]:
+    name, text = called.get("name"), called.get(given)
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise Malformed(f"{what} needs a name and {given} as text")
+    return name, text
 
 
 def _usage(usage: Json) -> Usage:

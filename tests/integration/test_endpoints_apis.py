@@ -58,6 +58,7 @@ def test_anthropic() -> None:
         ("empty:tool_calls", message({"type": "tool_use", "id": "t", "name": "f", "input": {}}, stop_reason="tool_use")),
         ("malformed", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
         ("malformed", message() | {"content": "text"}),
+        ("malformed", message(text("Let me look that up."), stop_reason="pause_turn")),
         ("malformed", message({"type": "text", "text": 7})),
         ("malformed", message({"type": "tool_use", "name": "f", "input": "{}"})),
         ("malformed", chat()),
@@ -66,6 +67,15 @@ def test_anthropic() -> None:
 def test_anthropic_without_a_text(reason: str, reply: Any) -> None:
     with serving(lambda received: response(reply)) as server:
         assert ask_once(anthropic(server.url)).reason == reason
+
+
+def test_a_refusal_of_anthropic_shows_what_it_says_of_itself() -> None:
+    details = {"type": "refusal", "category": "cyber", "explanation": "This asks for an attack."}
+    with serving(lambda received: response(message(stop_reason="refusal", stop_details=details))) as server:
+        found = ask_once(anthropic(server.url))
+    assert (found.reason, found.error) == ("empty:refusal", "This asks for an attack.")
+    with serving(lambda received: response(message(stop_reason="refusal", stop_details=None))) as server:
+        assert ask_once(anthropic(server.url)).error is None
 
 
 def calls(*pairs: tuple[str, str]) -> dict[str, Any]:
@@ -83,6 +93,25 @@ def test_tool_calls_are_canonical_json() -> None:
     found = tool_output(chat(None, finish_reason="tool_calls", **calls(("lookup", '{ "b": 1.50, "a": [true] }'), ("stop", "{}"))))
     assert found.output == '[{"arguments":{"a":[true],"b":1.50},"name":"lookup"},{"arguments":{},"name":"stop"}]'
     assert found.finish_reason == "tool_calls"
+
+
+def test_a_call_in_the_older_form_is_a_call_too() -> None:
+    one = {"name": "lookup", "arguments": '{ "city": "Bern" }'}
+    reply = chat(None, finish_reason="function_call", function_call=one)
+    assert tool_output(reply).output == '[{"arguments":{"city":"Bern"},"name":"lookup"}]'
+    with serving(lambda received: response(reply)) as server:
+        assert ask_once(server.url).reason == "empty:tool_calls"
+    assert tool_output(chat(None, function_call={"name": "lookup"})).reason == "malformed"
+    assert tool_output(chat("Fine.", function_call=None)).reason == "empty"
+
+
+@pytest.mark.parametrize("words", ["", "The first half of an ans"])
+def test_a_choice_that_reports_an_error_is_no_answer(words: str) -> None:
+    reply = chat(words, finish_reason="error")
+    reply["choices"][0]["error"] = {"code": 502, "message": "Provider disconnected"}
+    with serving(lambda received: response(reply)) as server:
+        found = ask_once(server.url)
+    assert found.reason == "malformed" and "Provider disconnected" in (found.error or "")
 
 
 def test_both_apis_write_the_same_tool_call() -> None:

@@ -57,6 +57,12 @@ def test_rate_limited(body: bytes) -> None:
     }
 
 
+def test_rate_limited_in_milliseconds() -> None:
+    with serving(lambda received: response(b"", status=429, headers={"x-ms-retry-after-ms": "2500"})) as server:
+        (found,) = ask(server.url)
+    assert (found.retry_after_ms, found.retry_after_raw) == (2500, "2.500")
+
+
 def test_a_model_that_is_gone() -> None:
     said = '{"error": {"message": "The model `old` does not exist", "code": "model_not_found"}}'
     with serving(lambda received: response(said, status=404)) as server:

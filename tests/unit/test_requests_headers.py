@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalaction.endpoints.headers import cache_hit, hidden_retries, retry_after_ms
+from evalaction.endpoints.headers import cache_hit, hidden_retries, retry_after, retry_after_ms
 
 NOW = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)
 
@@ -43,6 +43,26 @@ NOW = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)
 )
 def test_retry_after(value: str, ms: int | None) -> None:
     assert retry_after_ms(value, NOW) == ms
+
+
+@pytest.mark.parametrize(
+    ("headers", "value"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, "7"),
+        ({"retry-after": "7", "retry-after-ms": "6500"}, "7"),
+        ({"retry-after-ms": "6500"}, "6.500"),
+        ({"retry-after-ms": "40"}, "0.040"),
+        ({"x-ms-retry-after-ms": " 1000 "}, "1.000"),
+        ({"retry-after-ms": "soon", "x-ms-retry-after-ms": "0"}, "0.000"),
+        ({"retry-after-ms": "-5"}, None),
+        ({"retry-after-ms": "٣"}, None),
+        ({"retry-after-ms": "9" * 400}, None),
+    ],
+)
+def test_a_wait_in_milliseconds_is_read_where_there_is_no_other(headers: dict[str, str], value: str | None) -> None:
+    assert retry_after(headers) == value
+    assert value is None or retry_after_ms(value, NOW) is not None
 
 
 @given(st.text(max_size=60) | st.text("Mon, 0123456789JanGMT:+-", max_size=40).map(lambda text: f"Mon, {text}"))
