@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from threading import Thread
 
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.canonical import sha256
@@ -42,8 +40,6 @@ def verify(card_path: Path, *, expected_head: str | None = None) -> VerifyReport
         raise UsageError(
             f"{card_path} is not in a git repository; commit it to one, or use `run --rehearse`.", code="not_a_repository"
         )
-    # The card is checked by a library that takes longer to load than all of git's answers to arrive: both at the same time.
-    Thread(target=import_module, args=("jsonschema",)).start()
     inspection = _Inspection(place, place.git)
     try:
         frozen = inspection.inspect(expected_head)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalaction.errors import SourceError
 from evalaction.method.canonical import Json
+from evalaction.method.cards.fits import fits
 from evalaction.method.reading.source import Document, Path
 from evalaction.method.reading.text import short, suggestion
 from evalaction.method.reading.yaml_core import resolve
@@ -53,6 +54,8 @@ def first_error(document: Document, schema: Mapping[str, Any]) -> SourceError | 
         empty = document.value is None
         what = "the card is empty; it" if empty else "a card"
         return document.error((), f"{what} must be a mapping of fields that begins with `protocol: evalaction/1`")
+    if fits(document.value, schema, schema):
+        return None
     from jsonschema import Draft202012Validator
 
     found = [one for error in Draft202012Validator(schema).iter_errors(document.value) for one in _findings(document, error)]
