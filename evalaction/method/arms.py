@@ -204,12 +204,18 @@ def facts_of(resolved: Resolved) -> ArmFacts:
 def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
     """What differs between two arms: route, endpoint, program, model, parameters, prompt.
 
-    An item that goes another way says nothing of the other levers: its endpoint and model differ because of the route.
+    An item that goes another way says nothing of the other levers: its endpoint and model differ because of the route. An
+    endpoint that has another name and is otherwise the same is no other way.
     """
     pairs = list(zip(ours.asked, theirs.asked, strict=True))
-    rerouted = [a.route is not None and b.route is not None and a.endpoint.name != b.endpoint.name for a, b in pairs]
-    stayed = [pair for pair, other in zip(pairs, rerouted, strict=True) if not other]
     files = (ours.source.files, theirs.source.files)
+    ways = [[_way(endpoint, held) for endpoint in arm.endpoints] for arm, held in zip((ours, theirs), files, strict=True)]
+    places = zip(ours.places, theirs.places, strict=True)
+    rerouted = [
+        a.route is not None and b.route is not None and a.endpoint.name != b.endpoint.name and ways[0][here] != ways[1][there]
+        for (a, b), (here, there) in zip(pairs, places, strict=True)
+    ]
+    stayed = [pair for pair, other in zip(pairs, rerouted, strict=True) if not other]
     compared = [pair for place, pair in enumerate(stayed) if not _same_pair(pair, stayed[place - 1] if place else None)]
     differs = {
         "route": any(rerouted),
@@ -223,6 +229,10 @@ def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
     if not any(differs.values()):
         differs["endpoint"] = any(_replies(a.endpoint, files[0]) != _replies(b.endpoint, files[1]) for a, b in compared)
     return tuple(lever for lever, moved in differs.items() if moved)
+
+
+def _way(endpoint: Endpoint, files: Mapping[str, bytes]) -> Json:
+    return [identity_of(endpoint, files), endpoint.model, _parameters(endpoint)]
 
 
 def _replies(endpoint: Endpoint, files: Mapping[str, bytes]) -> bytes | None:

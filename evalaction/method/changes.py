@@ -26,6 +26,8 @@ MOST_FILES = 8
 """Changed files of a program of which the diff is kept."""
 MOST_COMPARED = 1_000
 """Lines of either side between which a diff is looked for; the search is quadratic."""
+_UNENDED = "\\ No newline at end of file"
+_UNSEEN = re.compile(r"[^\S \t]")
 _HEADING = re.compile(r"\A@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\Z")
 _PLAIN = frozenset({"api", "output", "url_env", "key_env", "api_version"})
 """Fields of an endpoint that are shown; of the others, addresses among them, only that they differ."""
@@ -46,12 +48,11 @@ def changes_of(ours: Resolved, theirs: Resolved, *, redact: Redact) -> tuple[Cha
 def short_diff(old: str, new: str) -> tuple[str, ...]:
     """A unified diff without its heading, at most `MOST_LINES` lines of `LONGEST` characters each.
 
-    A line begins with `@`, a space, `-` or `+`; the last one, if more were cut, with `…`. Empty where the texts are too long to
-    be compared.
+    A line begins with `@`, a space, `-`, `+` or, where the text ends without a newline, `\\`; the last one, if more were cut,
+    with `…`. White space that looks like a blank or breaks a line is written as its escape. Empty where the texts are too long
+    to be compared.
     """
-    if old.endswith("\n") and new.endswith("\n"):
-        old, new = old[:-1], new[:-1]
-    before, after = old.split("\n"), new.split("\n")
+    before, after = _lines(old), _lines(new)
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
     if max(len(before), len(after)) - start - end > MOST_COMPARED:
@@ -60,10 +61,21 @@ def short_diff(old: str, new: str) -> tuple[str, ...]:
     middle, middle_after = (lines[first : len(lines) - max(end - CONTEXT, 0)] for lines in (before, after))
     from difflib import unified_diff  # only where something has changed
 
-    diff = unified_diff(middle, middle_after, n=CONTEXT, lineterm="")
-    lines = [_HEADING.sub(lambda found: _moved(found, first), line) for line in diff][2:]
-    shown = tuple(_cut(line) for line in lines[:MOST_LINES])
+    diff = list(unified_diff(middle, middle_after, n=CONTEXT, lineterm=""))[2:]
+    lines = [part for line in diff for part in _shown(_HEADING.sub(lambda found: _moved(found, first), line))]
+    shown = tuple(lines[:MOST_LINES])
     return (*shown, f"… {len(lines) - MOST_LINES:,} more") if len(lines) > MOST_LINES else shown
+
+
+def _lines(text: str) -> list[str]:
+    """With their newlines; U+2028 and the like end no line."""
+    *whole, last = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([last] if last else [])
+
+
+def _shown(line: str) -> tuple[str, ...]:
+    text = _cut(_UNSEEN.sub(lambda space: space[0].encode("unicode_escape").decode(), line.removesuffix("\n")))
+    return (text,) if line.endswith("\n") or line.startswith("@") else (text, _UNENDED)
 
 
 def _moved(heading: re.Match[str], by: int) -> str:

@@ -44,8 +44,8 @@ def _exam_changes(old: Card, new: Card, exams: tuple[Exam, Exam] | None) -> Iter
     items = _items_change(*exams) if exams else None
     if items:
         yield items
-        return
-    for name in ("sha256", "ids_sha256", "checker_sha256"):
+    # What the items already tell is not told again as a hash; what judges them is another thing.
+    for name in ("checker_sha256",) if items else ("sha256", "ids_sha256", "checker_sha256"):
         yield from _change(f"exam.{name}", *(getattr(one, name) for one in exams or (old.exam, new.exam)))
 
 

@@ -251,6 +251,14 @@ def test_an_item_that_goes_another_way_moves_the_route_alone() -> None:
     assert moved_levers(ours, arm(big, small, small, routes=("2", "2", "2"))) == ()
 
 
+def test_an_endpoint_of_another_name_is_no_other_way() -> None:
+    small, tiny = endpoint("small", model="s"), endpoint("tiny", model="s")
+    ours, theirs = (arm(one, routes=("default",)) for one in (tiny, small))
+    assert moved_levers(ours, theirs) == ()
+    assert moved_levers(arm(tiny, routes=("default",), text="y"), theirs) == ("prompt",)
+    assert moved_levers(arm(replace(tiny, model="t"), routes=("default",)), theirs) == ("route",)
+
+
 def test_a_program_of_another_commit_is_a_lever_of_its_own() -> None:
     runs = Endpoint(name="router", api="command", command=Command(run=("python3", "llm/main.py"), paths=("llm",)))
     ours, same, theirs = (arm(runs, files={"/llm/main.py": data}) for data in (b"1", b"1", b"2"))

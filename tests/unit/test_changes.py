@@ -16,6 +16,7 @@ from evalaction.method.changes import CONTEXT, LONGEST, MOST_COMPARED, MOST_FILE
 from evalaction.method.records import Message
 from evalaction.method.report import Change
 
+NO_NEWLINE = "\\ No newline at end of file"
 FILES: Mapping[str, bytes] = {"a.md": b"Be brief.\n", "b.md": b"Be kind.\n", "r.yaml": b"rules"}
 
 
@@ -114,21 +115,23 @@ def test_files() -> None:
     ]
     moved = arm(MAIN, entry=Arm(endpoint="main", template="c.md"), files={**FILES, "c.md": FILES["a.md"]})
     gone, came = changed(moved, arm(MAIN))
-    assert (gone.name, gone.old, gone.new, gone.diff) == ("system", "a.md", None, ("@@ -1,2 +1 @@", "-Be brief.", " "))
-    assert (came.name, came.old, came.new, came.diff[1:]) == ("template", None, "c.md", ("+Be brief.", " "))
+    assert (gone.name, gone.old, gone.new, gone.diff) == ("system", "a.md", None, ("@@ -1 +0,0 @@", "-Be brief."))
+    assert (came.name, came.old, came.new, came.diff[1:]) == ("template", None, "c.md", ("+Be brief.",))
     same = arm(MAIN, entry=Arm(endpoint="main", system="c.md"), files={**FILES, "c.md": FILES["a.md"]})
     assert changed(same, arm(MAIN)) == [Change(lever="prompt", name="system", old="a.md", new="c.md")]
     edited = arm(MAIN, entry=Arm(endpoint="main", system="b.md"))
     assert [(one.name, one.diff[1:]) for one in changed(edited, arm(MAIN))] == [("a.md → b.md", ("-Be brief.", "+Be kind."))]
     routed = [Arm(route="r.yaml"), Arm(route="r.yaml")]
     other = changed(arm(MAIN, entry=routed[0], files={**FILES, "r.yaml": b"other"}), arm(MAIN, entry=routed[1]))
-    assert [(one.lever, one.name, one.diff) for one in other] == [("route", "r.yaml", ("@@ -1 +1 @@", "-rules", "+other"))]
+    assert [(one.lever, one.name, one.diff) for one in other] == [
+        ("route", "r.yaml", ("@@ -1 +1 @@", "-rules", NO_NEWLINE, "+other", NO_NEWLINE))
+    ]
 
 
 def test_a_diff_is_bounded() -> None:
-    many = "\n".join(f"line {number}" for number in range(400))
+    many = "".join(f"line {number}\n" for number in range(400))
     found = short_diff("", many)
-    assert len(found) == MOST_LINES + 1 and found[-1] == f"… {402 - MOST_LINES} more"
+    assert len(found) == MOST_LINES + 1 and found[-1] == f"… {401 - MOST_LINES} more"
     assert short_diff("a" * 1000, "b")[1] == "-" + "a" * (LONGEST - 2) + "…"
     lines = [f"{number}" for number in range(3 * MOST_COMPARED)]
     assert short_diff("\n".join(lines), "\n".join(reversed(lines))) == ()
@@ -136,30 +139,42 @@ def test_a_diff_is_bounded() -> None:
     assert one == ("@@ -1499,4 +1499,5 @@", " 1498", " 1499", "+new", " 1500", " 1501")
 
 
-LINES = st.lists(st.sampled_from(["a", "b", "@@ -1 +1 @@", "-x", ""]), max_size=30)
+def test_what_cannot_be_seen_is_written_out() -> None:
+    assert short_diff("Be brief.\n", "Be brief.\r\n") == ("@@ -1 +1 @@", "-Be brief.", "+Be brief.\\r")
+    assert short_diff("a b\n", "a\u00a0b\u2009\n")[1:] == ("-a b", "+a\\xa0b\\u2009")
+    assert short_diff("x\r-y\n", "z\tz\n")[1:] == ("-x\\r-y", "+z\tz")  # no line of its own in what shows a lone CR as a break
+    assert short_diff("x\n", "x") == ("@@ -1 +1 @@", "-x", "+x", NO_NEWLINE)
+    assert short_diff("x\n", "") == ("@@ -1 +0,0 @@", "-x")
+
+
+TEXTS = st.builds(
+    lambda lines, end: "\n".join(lines) + end,
+    st.lists(st.sampled_from(["a", "b", "@@ -1 +1 @@", "-x", "\\ No newline at end of file", ""]), max_size=30),
+    st.sampled_from(["", "\n"]),
+)
 
 
 @settings(max_examples=150)
-@given(LINES, LINES)
-def test_a_short_diff_is_one_that_can_be_applied(old: list[str], new: list[str]) -> None:
-    before, after = "\n".join(old), "\n".join(new)
+@given(TEXTS, TEXTS)
+def test_a_short_diff_is_one_that_can_be_applied(before: str, after: str) -> None:
     found = short_diff(before, after)
     if found and found[-1].startswith("…"):
         return
     result, at = [], 0
-    source = before.split("\n")
-    for line in found:
+    source = before.splitlines(keepends=True)
+    for place, line in enumerate(found):
+        text = line[1:] + ("" if list(found[place + 1 : place + 2]) == [NO_NEWLINE] else "\n")
         if heading := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+.* @@", line):
             start = int(heading[1]) - (0 if heading[2] == "0" else 1)
             result += source[at:start]
             at = start
         elif line[0] == "+":
-            result.append(line[1:])
-        else:
-            assert source[at] == line[1:]
+            result.append(text)
+        elif line != NO_NEWLINE:
+            assert source[at] == text
             at += 1
-            result += [line[1:]] if line[0] == " " else []
-    assert "\n".join(result + source[at:]) == after
+            result += [text] if line[0] == " " else []
+    assert "".join(result + source[at:]) == after
     assert (found == ()) == (before == after)
     assert CONTEXT == 2
 

@@ -137,7 +137,20 @@ def folder(check: bytes) -> Exam:
 
 def test_an_item_is_its_own_checker_too() -> None:
     one, other = folder(b"assert True\n"), folder(b"assert 1\n")
-    assert told(ONE, ONE, (one, other)) == ["exam.items 1 → 1 (1 changed)"]
+    counted, checker = told(ONE, ONE, (one, other))
+    assert counted == "exam.items 1 → 1 (1 changed)" and checker.startswith("exam.checker_sha256 ")
+
+
+def judged(text: str, checker: bytes) -> Exam:
+    line = json.dumps({"id": "a", "prompt": text, "fixture": 1, "check": "python"}).encode()
+    return load_exam({"t.jsonl": line, "c.py": checker}, tasks="t.jsonl", checker="c.py")
+
+
+def test_a_checker_that_changes_beside_the_items_is_named() -> None:
+    strict, lax = (f"def checker(parsed, fixture):\n    return {told}, ''\n".encode() for told in ("parsed == fixture", "True"))
+    fields = [line.split()[0] for line in told(ONE, ONE, (judged("1", strict), judged("2", lax)))]
+    assert fields == ["exam.items", "exam.checker_sha256"]
+    assert [line.split()[0] for line in told(ONE, ONE, (judged("1", strict), judged("2", strict)))] == ["exam.items"]
 
 
 def test_a_card_that_was_moved_is_found_again() -> None:
