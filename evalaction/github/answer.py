@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalaction.errors import UsageError
-from evalaction.github.comment import Comment
-from evalaction.github.hidden import MAX_COUNT, Memory, Record, Unread, reveal
-from evalaction.github.replies import Ok, Refused
+from evalaction.github.hidden import MAX_COUNT, Memory, Record, Unread
 
 Why: TypeAlias = Literal["first", "again", "unsealed", "forced", "event", "unread"]
 _ALWAYS = frozenset({"schedule", "push", "merge_group"})
@@ -47,13 +45,6 @@ class Reuse:
 
     record: Record
     sentence: str
-
-
-def recall(found: Ok[Comment | None] | Refused, key: str) -> Memory | Unread:
-    """What `comment.find` brought back, as a memory."""
-    if isinstance(found, Refused):
-        return Unread(found.sentence, lost=True)
-    return NEVER_WRITTEN if found.data is None else reveal(found.data.body, key)
 
 
 def decide(

@@ -31,13 +31,11 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return min(outcomes, key=WORST_FIRST.index)
 
 
-def job_fails(outcomes: Collection[Outcome], fail_on: Collection[Outcome]) -> bool:
-    """Usage, internal, unregistered and interrupted always fail the job, and so does a job without any outcome."""
-    return not outcomes or bool(failing(outcomes, fail_on))
-
-
 def exit_code(outcomes: Collection[Outcome], fail_on: Collection[Outcome]) -> int:
-    """What the step ends with: the code of the worst outcome that fails the job, else 0."""
+    """What the step ends with: the code of the worst outcome that fails the job, else 0.
+
+    A job without any outcome is a bug of ours, and fails as one.
+    """
     if not outcomes:
         return Outcome.INTERNAL.exit_code
     found = failing(outcomes, fail_on)
@@ -45,6 +43,7 @@ def exit_code(outcomes: Collection[Outcome], fail_on: Collection[Outcome]) -> in
 
 
 def failing(outcomes: Iterable[Outcome], fail_on: Collection[Outcome]) -> tuple[Outcome, ...]:
+    """Those that fail the job: usage, internal, unregistered and interrupted always do, the others where `fail_on` has them."""
     return tuple(one for one in outcomes if one in ALWAYS_FAIL or (one.exit_code != 0 and one in fail_on))
 
 

@@ -69,7 +69,6 @@ class Context:
     forced: bool | None
     """`push`: whether history was rewritten; None where unknown."""
     default_branch: str | None
-    actor: str | None
     is_fork: bool
     """The code under judgement comes from another repository, or from one that is gone."""
     is_dependabot: bool
@@ -118,7 +117,6 @@ def read_context(environ: Mapping[str, str], event_file: bytes | str | None) -> 
         forced=_boolean(event.get("forced")) if kind == "push" else None,
         default_branch=payload.text(event, "repository", "default_branch")
         or (payload.branch(ref) if kind == "schedule" else None),
-        actor=actor,
         is_fork=_is_fork(repository, head, other_run),
         is_dependabot=actor == DEPENDABOT,
         other_run=other_run,

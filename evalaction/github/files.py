@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from uuid import uuid4
 
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.telling.words import listed
@@ -47,16 +46,6 @@ def output_file(outputs: Mapping[str, str], secrets: Mapping[str, str]) -> Addit
         else:
             lines.append(f"{name}={value}\n")
     return Addition(data="".join(lines).encode("utf-8", "replace"), warnings=tuple(warnings))
-
-
-def multi_line(name: str, value: str, new_delimiter: Callable[[], str] = lambda: f"ghadelimiter_{uuid4()}") -> str:
-    """An output of several lines. The delimiter is random and not in the value: a fixed one lets a text forge outputs."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"not the name of an output: {name!r}")
-    delimiter = new_delimiter()
-    if delimiter in value:
-        raise ValueError("the delimiter is in the value that it is to end")
-    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
 
 
 def summary_file(documents: Sequence[Callable[[int], str]], *, already: int) -> Addition:

@@ -108,8 +108,6 @@ class Hidden:
     line: str
     forgotten: int = 0
     """Answers left out, oldest first."""
-    unshown: int = 0
-    """Answers kept without the section that would be shown again."""
 
 
 def hide(memory: Memory, key: str, *, limit: int = LIMIT) -> Hidden:
@@ -118,16 +116,13 @@ def hide(memory: Memory, key: str, *, limit: int = LIMIT) -> Hidden:
     Sections and outputs of older answers go first, then those of newer ones, then whole answers, oldest first.
     """
     records = list(memory.records)
-    unshown = 0
     for number in reversed(range(len(records))):
         if len(_line(records, key)) <= limit:
             break
-        if records[number].shown is not None:
-            unshown += 1
         records[number] = replace(records[number], shown=None, outputs={})
     while records and len(_line(records, key)) > limit:
         records.pop()
-    return Hidden(_line(records, key), forgotten=len(memory.records) - len(records), unshown=unshown)
+    return Hidden(_line(records, key), forgotten=len(memory.records) - len(records))
 
 
 def reveal(body: str, key: str) -> Memory | Unread:

@@ -21,10 +21,8 @@ NO_OUTCOME = "none"
 LONGEST = 1000
 MOST_CARDS = 100
 
-# Inputs of a later version and the one value of each that is accepted.
-_LATER = {
-    "shard": "",
-}
+# Inputs of a later version: accepted when empty.
+_LATER = ("shard",)
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
 _BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}", re.ASCII)
@@ -57,7 +55,6 @@ class Settings:
     allow_unsafe: bool = False
     """Run code of a model without isolation where this machine has none."""
     run_dir: str | None = None
-    python_path: str | None = None
     ca_bundle: str | None = None
 
     def non_default(self) -> Mapping[str, str]:
@@ -76,8 +73,8 @@ class Settings:
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Settings from `EVALACTION_<INPUT>` variables; others are ignored. Raises UsageError."""
     raw = _Raw(environ)
-    for name, accepted in _LATER.items():
-        raw.refuse_later(name, accepted)
+    for name in _LATER:
+        raw.refuse_later(name)
     return Settings(
         card=_cards(raw),
         mode=cast("Mode", raw.one_of("mode", ("run", "verify", "report"))),
@@ -94,7 +91,6 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         issue_on_breakage=raw.boolean("issue-on-breakage", default=False),
         allow_unsafe=raw.boolean("allow-unsafe-execution", default=False),
         run_dir=raw.line("run-dir"),
-        python_path=raw.line("python-path"),
         ca_bundle=raw.line("ca-bundle"),
     )
 
@@ -130,12 +126,9 @@ class _Raw:
         text = self.line(name)
         return default if text is None else self._parsed(name, text, _BOOLEANS.get, "true or false")
 
-    def refuse_later(self, name: str, accepted: str) -> None:
-        text = self.line(name)
-        if text is None or text == accepted or (accepted == "false" and not self.boolean(name, default=False)):
-            return
-        remedy = f"leave it at `{accepted}`" if accepted else "leave it empty"
-        raise UsageError(f"The input {name} is not in this version of evalaction; {remedy}.", code="input")
+    def refuse_later(self, name: str) -> None:
+        if self.line(name) is not None:
+            raise UsageError(f"The input {name} is not in this version of evalaction; leave it empty.", code="input")
 
     def _parsed(self, name: str, text: str, parse: Callable[[str], T | None], expected: str) -> T:
         value = parse(text)

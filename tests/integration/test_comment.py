@@ -11,10 +11,9 @@ from support import reports
 from support.github_api import BOT, TOKEN, Fault, StandIn, serve
 from support.github_clock import FakeClock
 
-from evalaction.github.answer import recall
 from evalaction.github.api import Api
 from evalaction.github.comment import Outcome, Posted, author_of, find, upsert
-from evalaction.github.hidden import Memory, Record, hide
+from evalaction.github.hidden import Memory, Record, hide, reveal
 from evalaction.github.marker import key_of, marked, marker
 from evalaction.github.replies import Ok, Refused
 from evalaction.github.shown import keep
@@ -341,7 +340,8 @@ def test_answers_travel_in_the_comment_from_push_to_push(hub: StandIn, api: Api)
     stored = hub.hub.repositories[REPO].comments[1002]
     assert stored.body == text
     stored.body = stored.body.replace("\n", "\r\n")
-    assert recall(find(api, REPO, 7, KEY, me=BOT), KEY) == memory
+    found = find(api, REPO, 7, KEY, me=BOT)
+    assert isinstance(found, Ok) and found.data and reveal(found.data.body, KEY) == memory
     assert not posted(put(api, text)).changed
 
 

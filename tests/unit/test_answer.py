@@ -13,11 +13,9 @@ from support.cards import SMALLEST, exam_text, text
 
 from evalaction import schemas
 from evalaction.errors import UsageError
-from evalaction.github.answer import NEVER_WRITTEN, Draw, Reuse, decide, recall
-from evalaction.github.comment import Comment
-from evalaction.github.hidden import Drawn, Memory, Record, Unread, hide
+from evalaction.github.answer import NEVER_WRITTEN, Draw, Reuse, decide
+from evalaction.github.hidden import Drawn, Memory, Record, Unread, hide, reveal
 from evalaction.github.marker import key_of, marker
-from evalaction.github.replies import Ok, Refused
 from evalaction.github.waits import limited, wait_s
 from evalaction.method.cards.parse import parse_card
 from evalaction.method.exams.exam import load_exam
@@ -171,13 +169,12 @@ class TestRerollingUntilGreen:
             assert isinstance(asked(self.memory, digest_of(card)), Reuse)
 
     def test_a_deleted_comment_draws_and_the_report_says_that_nothing_could_be_read(self) -> None:
-        answer = drawn(asked(recall(Ok(None), KEY)))
+        answer = drawn(asked(NEVER_WRITTEN))
         assert answer.attempt == 1
         assert "No earlier comment" in str(answer.sentence)
 
     def test_a_comment_without_its_hidden_line_draws_and_says_so(self) -> None:
-        found = Comment(id=1, url="https://x", body=f"{marker(KEY)}\n## heading", login="github-actions[bot]")
-        answer = drawn(asked(recall(Ok(found), KEY)))
+        answer = drawn(asked(reveal(f"{marker(KEY)}\n## heading", KEY)))
         assert "not known" in str(answer.sentence)
 
     def test_changing_the_question_and_changing_it_back_is_no_way_either(self) -> None:
@@ -195,10 +192,7 @@ class TestRerollingUntilGreen:
 
 def test_the_memory_of_a_comment() -> None:
     memory = Memory((record(),))
-    found = Comment(id=1, url="https://x", body=f"{marker(KEY)}\n{hide(memory, KEY).line}\n## x", login="github-actions[bot]")
-    assert recall(Ok(found), KEY) == memory
-    refused = recall(Refused(status=403, kind="permission", sentence="GitHub did not list the comments."), KEY)
-    assert refused == Unread("GitHub did not list the comments.", lost=True)
+    assert reveal(f"{marker(KEY)}\n{hide(memory, KEY).line}\n## x", KEY) == memory
 
 
 @given(

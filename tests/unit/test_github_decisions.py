@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.events import SHA, context, example
 
 from evalaction.errors import Outcome, UsageError
-from evalaction.github.decisions import check_event, check_redraw, exit_code, job_fails, on_missing_secrets, worst
+from evalaction.github.decisions import check_event, check_redraw, exit_code, on_missing_secrets, worst
 from evalaction.github.event import Context
 from evalaction.github.settings import FAIL_ON, Mode
 
@@ -24,20 +24,17 @@ SUBSETS = [frozenset(some) for size in range(5) for some in combinations(FAIL_ON
 def test_one_outcome_fails_the_job_exactly_when_it_must(fail_on: frozenset[Outcome]) -> None:
     for outcome in Outcome:
         expected = outcome in ALWAYS or outcome in fail_on
-        assert job_fails([outcome], fail_on) is expected, outcome
-        assert exit_code([outcome], fail_on) == (outcome.exit_code if expected else 0)
+        assert exit_code([outcome], fail_on) == (outcome.exit_code if expected else 0), outcome
 
 
 @given(OUTCOMES, st.sampled_from(SUBSETS))
 def test_several_fail_when_one_does(outcomes: list[Outcome], fail_on: frozenset[Outcome]) -> None:
-    assert job_fails(outcomes, fail_on) is any(job_fails([one], fail_on) for one in outcomes)
-    assert (exit_code(outcomes, fail_on) != 0) is job_fails(outcomes, fail_on)
+    assert (exit_code(outcomes, fail_on) != 0) is any(exit_code([one], fail_on) for one in outcomes)
     assert exit_code(outcomes, fail_on) in {0, *(one.exit_code for one in outcomes)}
 
 
 def test_nothing_judged_is_no_pass() -> None:
-    assert job_fails([], FAIL_ON) and job_fails([], frozenset())
-    assert exit_code([], frozenset()) == Outcome.INTERNAL.exit_code
+    assert exit_code([], FAIL_ON) == exit_code([], frozenset()) == Outcome.INTERNAL.exit_code
     with pytest.raises(ValueError, match="empty"):
         worst([])
 
@@ -74,7 +71,7 @@ def from_dependabot(kind: str, name: str) -> Context:
         from_fork(), from_fork("pull_request_review"), from_dependabot("pull_request", "pull_request.opened"),
         from_dependabot("push", "push.branch"),
     ],
-    ids=lambda one: f"{one.event}-{one.actor}",
+    ids=lambda one: f"{one.event}-{one.is_dependabot}",
 )  # fmt: skip
 def test_skip_counts_where_github_withholds_secrets(where: Context) -> None:
     assert on_missing_secrets("skip", where).skips

@@ -220,7 +220,7 @@ def test_sections_go_before_answers_and_older_ones_first() -> None:
     shown = {"words": "x" * 7_000}
     memory = Memory(tuple(replace(RECORD, card=f"{number}.yaml", shown=shown) for number in range(3)))
     hidden = hide(memory, KEY)
-    assert (hidden.forgotten, hidden.unshown) == (0, 2)
+    assert hidden.forgotten == 0
     found = reveal(hidden.line, KEY)
     assert isinstance(found, Memory)
     assert [record.shown is not None for record in found.records] == [True, False, False]
