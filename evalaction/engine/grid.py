@@ -32,19 +32,15 @@ class Grid:
         self.arms = tuple(arms)
         self.draws = draws
         self.seed = seed
+        self.per_draw = len(self.ids) * len(self.arms)
+        """Planned draws of one draw index: items × arms."""
         self.order = tuple(sorted(range(len(ids)), key=lambda item: (_hash("order", seed, ids[item]), item)))
-        self._place = {item: place for place, item in enumerate(self.order)}
 
     def __len__(self) -> int:
         return self.per_draw * self.draws
 
     def __iter__(self) -> Iterator[Planned]:
         return map(self.at, range(len(self)))
-
-    @property
-    def per_draw(self) -> int:
-        """Planned draws of one draw index: items × arms."""
-        return len(self.ids) * len(self.arms)
 
     def at(self, index: int) -> Planned:
         """The draw planned at `index`. Raises IndexError outside the grid."""
@@ -55,15 +51,10 @@ class Grid:
         item = self.order[place]
         return Planned(index, item, self.arms[(turn + self._lead(item, draw)) % len(self.arms)], draw)
 
-    def index_of(self, item: int, arm: ArmName, draw: int) -> int:
-        """The inverse of `at`."""
-        turn = (self.arms.index(arm) - self._lead(item, draw)) % len(self.arms)
-        return draw * self.per_draw + self._place[item] * len(self.arms) + turn
-
     def _lead(self, item: int, draw: int) -> int:
         """Which arm is asked first: by hash parity, independent of the item's half."""
-        return int(_hash("first", self.seed, str(draw), self.ids[item])[-1], 16) % 2 if len(self.arms) == 2 else 0
+        return _hash("first", self.seed, str(draw), self.ids[item])[-1] % 2 if len(self.arms) == 2 else 0
 
 
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+def _hash(*parts: str) -> bytes:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()

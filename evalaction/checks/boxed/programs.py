@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from evalaction.checks.boxed import runs
 from evalaction.checks.boxed.blame import Checked
 from evalaction.checks.boxed.runs import Given, Program
 from evalaction.checks.contract import extracted
-from evalaction.checks.kinds import is_program
 from evalaction.method.canonical import dumps
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Completion, Item
@@ -86,11 +85,6 @@ def program_of(path: str, files: Mapping[str, bytes]) -> Program:
         if folder and name == CHECK and other.startswith(prefix) and other != path
     }
     return Program(file=name, source=files[path].decode("utf-8"), beside=beside)
-
-
-def programs_of(items: Iterable[Item]) -> tuple[str, ...]:
-    """The files that the items are judged by, each once."""
-    return tuple(dict.fromkeys(item.check.file for item in items if is_program(item) and item.check.file))
 
 
 def _given(item: Item, completion: Completion) -> Given:

@@ -16,12 +16,6 @@ ALARM = 1 / ALPHA
 EXACT = 500
 
 
-def two_sided(worse: int, better: int) -> Fraction:
-    """E against "neither worse nor better"."""
-    changed = worse + better
-    return Fraction(2**changed, (changed + 1) * comb(changed, worse))
-
-
 def one_sided(worse: int, better: int) -> Fraction:
     """E against "not worse": 2·E·P(Bin(m + 1, ½) ≤ W), the mixture over biases towards worse alone."""
     changed = worse + better
