@@ -48,10 +48,10 @@ def junit(report: Report, cells: Cells | None = None) -> str:
 
 
 def pieces(report: Report, cells: Cells | None = None) -> Iterator[str]:
-    """The file, piece by piece. The cases of the arms are read twice, once for the counts that stand before them."""
+    """The file, piece by piece; the counts of the arms stand before their cases."""
     verdict = list(_verdict(report))
     arms: tuple[ArmName, ...] = cells.arms if cells else ()
-    counts = {arm: _counted(_items(cells, arm)) for arm in arms if cells}
+    counts = {arm: _counted_items(cells, arm) for arm in arms if cells}
     total = sum(counts.values(), start=_counted(verdict))
     name = " · ".join([*titles_of(report), report.name, *_weak(report)])
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{_text(name)}"{_numbers(total, skipped=False)}>\n'
@@ -150,26 +150,38 @@ def _items(cells: Cells, arm: ArmName) -> Iterator[_Case]:
         yield _Case(name=name, kind="skipped", type="unchanged", message="not drawn: nothing changes for this item")
 
 
+def _counted_items(cells: Cells, arm: ArmName) -> Counter[str]:
+    """What `_counted` finds in the cases of an arm, before any of them is written."""
+    counted = Counter[str](_kind(cells.strip(arm, item)) for item in range(len(cells.ids)))
+    counted["skipped"] += len(cells.left_out)
+    counted["ms"] = sum(cells.sides[arm].ms)
+    return counted
+
+
+def _kind(strip: str) -> Kind:
+    if "k" in strip or "c" in strip:
+        return "failure"
+    if "u" in strip or "e" in strip:
+        return "error"
+    return "skipped" if MISSING in strip else "passed"
+
+
 def _item(cells: Cells, arm: ArmName, item: int, name: str) -> _Case:
     strip = cells.strip(arm, item)
-    drawn = strip.replace(MISSING, "")
-    if not drawn:
-        return _Case(name=name, kind="skipped", type="not_drawn", message="nothing was drawn")
-    spent = cells.spent_ms(arm, item)
-    failed = [draw for draw, letter in enumerate(strip) if letter in "kc"]
-    lost = [draw for draw, letter in enumerate(strip) if letter in "ue"]
-    if not failed and not lost:
-        if drawn != strip:
-            message = f"{len(strip) - len(drawn)} of {len(strip)} draws are missing"
-            return _Case(name=name, kind="skipped", type="not_drawn", message=message, ms=spent)
-        return _Case(name=name, kind="passed", ms=spent)
-    first = (failed or lost)[0]
-    said = f"{len(failed)} of {len(strip)} draws failed" if failed else f"{len(lost)} of {len(strip)} draws have no verdict"
-    reason = cells.reason(arm, item, first)
+    kind, spent = _kind(strip), cells.spent_ms(arm, item)
+    if kind == "passed":
+        return _Case(name=name, kind=kind, ms=spent)
+    if kind == "skipped":
+        missing = strip.count(MISSING)
+        message = "nothing was drawn" if missing == len(strip) else f"{missing} of {len(strip)} draws are missing"
+        return _Case(name=name, kind=kind, type="not_drawn", message=message, ms=spent)
+    letters, what = ("kc", "failed") if kind == "failure" else ("ue", "have no verdict")
+    bad = [draw for draw, letter in enumerate(strip) if letter in letters]
+    said, reason = f"{len(bad)} of {len(strip)} draws {what}", cells.reason(arm, item, bad[0])
     return _Case(
         name=name,
-        kind="failure" if failed else "error",
-        type=_COLUMN[strip[first]],
+        kind=kind,
+        type=_COLUMN[strip[bad[0]]],
         message=f"{said}: {reason}" if reason else said,
         lines=tuple(_draw_lines(cells, arm, item, strip)),
         ms=spent,
