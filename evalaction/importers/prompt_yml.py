@@ -32,6 +32,7 @@ _CUT = ("testData", "evaluators")
 _STRING = ("equals", "contains", "startsWith", "endsWith")
 """In the order in which gh-models looks for them; it reads the first alone."""
 _NEEDS = {"equals": "whole", "contains": "anywhere", "startsWith": "start", "endsWith": "end"}
+EDGES = "white space at the edge of a text is left out here; gh-models trims the reply alone, and never passes such an evaluator"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -152,6 +153,8 @@ def _item(
         Need(kind=_NEEDS[one.kind], texts=(_text(one, variables),), fold=one.kind != "equals")  # type: ignore[arg-type]
         for one in evaluators
     ]
+    if any(need.edged(text) != text for need in needs for text in need.texts):
+        ledger.note(EDGES)
     return tried({"id": item_id, "vars": variables, **one_check(needs)})
 
 

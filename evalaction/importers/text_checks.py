@@ -34,12 +34,18 @@ class Need:
     @property
     def pattern(self) -> str:
         """What is searched for, negation apart."""
-        bodies = [text if self.kind == "pattern" else literal(text) for text in self.texts]
+        bodies = [text if self.kind == "pattern" else literal(self.edged(text)) for text in self.texts]
         body = bodies[0] if len(bodies) == 1 and self.kind != "pattern" else "|".join(bodies)
         if self.fold:
             # Ascii: the long s and the dotless i are letters of their own to every tool that lowers both sides.
             return f"(?{'a' if all(map(str.isascii, self.texts)) else ''}i:{body})"
         return body if len(bodies) == 1 and self.kind != "pattern" else f"(?:{body})"
+
+    def edged(self, text: str) -> str:
+        """Without white space where a reply begins or ends: it is not there any more when the reply is compared."""
+        if self.kind in ("whole", "start"):
+            text = text.lstrip() or text
+        return text.rstrip() or text if self.kind in ("whole", "end") else text
 
     @property
     def look(self) -> str:

@@ -11,7 +11,7 @@ from support.importing import card_of, exam_of, loads_whole, passes, yaml
 
 from evalaction.errors import SourceError, UsageError
 from evalaction.importers.imported import MIRROR, Imported
-from evalaction.importers.prompt_yml import convert
+from evalaction.importers.prompt_yml import EDGES, convert
 from evalaction.method.exams.template import read_template
 
 WHOLE = b"""\
@@ -97,6 +97,15 @@ def test_what_a_prompt_file_cannot_say_here_is_carried_in_parts() -> None:
 def test_rules(rule: dict[str, str], good: list[str], bad: list[str]) -> None:
     (item,) = exam_of(changed(evaluators=[{"name": "e", "string": rule}])).items
     assert all(passes(item, reply) for reply in good) and not any(passes(item, reply) for reply in bad)
+
+
+def test_a_block_of_yaml_ends_in_a_line_break_that_no_trimmed_reply_has() -> None:
+    result = changed(evaluators=[{"name": "e", "string": {"startsWith": "Yes\n", "endsWith": "x"}}])
+    assert EDGES not in result.notes
+    result = changed(evaluators=[{"name": "e", "string": {"equals": "Yes\n"}}])
+    assert EDGES in result.notes and passes(exam_of(result).items[0], "Yes")
+    result = changed(evaluators=[{"name": "e", "string": {"endsWith": "yes.\n"}}, {"name": "f", "string": {"contains": "a"}}])
+    assert EDGES in result.notes and passes(exam_of(result).items[0], "Aha, yes.")
 
 
 def test_model_graded_evaluators_are_named_and_the_rest_is_kept() -> None:

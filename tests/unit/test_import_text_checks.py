@@ -66,6 +66,25 @@ def test_a_single_need_is_said_in_the_plainest_kind(need: Need, fields: dict[str
     assert one_check([need]) == fields
 
 
+@pytest.mark.parametrize(
+    ("kind", "wanted", "taken", "refused"),
+    [
+        ("start", " A", ["A", " A", "A."], ["B", "the A"]),
+        ("start", "A ", ["A b"], ["Ab"]),
+        ("end", "B\n", ["B", "a B\n"], ["B."]),
+        ("end", " B", ["a B"], ["aB"]),
+        ("whole", " A\n", ["A", " A\n"], ["A."]),
+    ],
+)
+def test_white_space_at_an_edge_does_not_make_a_check_that_no_reply_can_pass(
+    kind: Any, wanted: str, taken: list[str], refused: list[str]
+) -> None:
+    """The reply is compared without its own: a text that begins with a blank would never be found there."""
+    for texts in ((wanted,), (wanted, "never")):
+        check = one_check([Need(kind=kind, texts=texts)])
+        assert all(accepts(check, reply) for reply in taken) and not any(accepts(check, reply) for reply in refused)
+
+
 def test_folding_ascii_does_not_fold_the_long_s() -> None:
     need = Need(kind="anywhere", texts=("yes",), fold=True)
     assert accepts(one_check([need]), "YES") and not accepts(one_check([need]), "yeſ")
