@@ -63,6 +63,11 @@ class EvalactionError(Exception):
         self.sentence = sentence
         self.code = code or self.default_code
 
+    def explain(self, more: str) -> None:
+        """Add a sentence; unlike a note it is said wherever the error is."""
+        self.sentence = f"{self.sentence.removesuffix('.')}. {more}"
+        self.args = (self.sentence,)
+
 
 class UsageError(EvalactionError):
     outcome = Outcome.USAGE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -130,11 +131,12 @@ def prepare(trial: Trial) -> Prepared:
     card, exam = trial.question.card, trial.question.exam
     check_question(card, exam)
     warnings = validate_items(exam.items, card.checks, exam.files)
-    arms = resolve_arms(trial.arms, exam)
+    with _told_whose_items(trial):
+        arms = resolve_arms(trial.arms, exam)
+        for arm in arms.values():
+            check_allowed(card, arm)
+            _expect_replies(arm, exam)
     requests = {name: _requests(arm) for name, arm in arms.items()}
-    for arm in arms.values():
-        check_allowed(card, arm)
-        _expect_replies(arm, exam)
     same = _unchanged(arms, requests)
     drawn = _drawn(card, len(exam.items), same)
     few = len(drawn) < len(exam.items)
@@ -159,6 +161,20 @@ def prepare(trial: Trial) -> Prepared:
         ),
         warnings=(*trial.question.warnings, *warnings, *dict.fromkeys(note for arm in arms.values() for note in arm.notes)),
     )
+
+
+@contextmanager
+def _told_whose_items(trial: Trial) -> Iterator[None]:
+    """An arm that does not fit the items may well fit those that its own commit has."""
+    try:
+        yield
+    except UsageError as error:
+        if trial.asked_by == "base" and trial.question.exam.ids_sha256 != trial.judged.exam.ids_sha256:
+            error.explain(
+                "A change is judged by base's question, and these are base's items, not its own: merge the exam first, or judge "
+                "by `question: head`."
+            )
+        raise
 
 
 def _unchanged(arms: Mapping[ArmName, Resolved], requests: Mapping[ArmName, tuple[Request, ...]]) -> frozenset[int]:

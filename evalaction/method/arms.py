@@ -82,7 +82,7 @@ def resolve_arms(sources: Mapping[ArmName, Source], exam: Exam) -> dict[ArmName,
             found[name] = resolve(source, exam)
         except UsageError as error:
             if source.commit and source.commit != sources["treatment"].commit:
-                error.add_note(f"This is about the {name}, as commit {source.commit[:12]} defines it.")
+                error.explain(f"This is about the {name}, as commit {source.commit[:12]} defines it.")
             raise
     return found
 

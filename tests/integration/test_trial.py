@@ -345,3 +345,21 @@ def test_no_program_sees_the_exam_that_it_is_asked(tmp_path: Path) -> None:
     two.change({"llm/main.py": b"2", "other.jsonl": text}, against_base({**fields, "exam.tasks": "other.jsonl"}))
     for arm in two.prepared().arms.values():
         assert [path for path in arm.source.files if path.startswith("/")] == ["/llm/main.py"]
+
+
+def test_an_arm_that_fits_the_items_of_its_own_commit_alone(tmp_path: Path) -> None:
+    def items(*names: str) -> dict[str, bytes]:
+        lines = [{"id": f"t{number}", "vars": dict.fromkeys(names, "x"), "expected": "x"} for number in range(3)]
+        return {"tasks.jsonl": cards.jsonl(lines), "t.txt": "".join(f"{{{{{name}}}}}" for name in names).encode()}
+
+    two = TwoCommits(tmp_path, against_base({"arms.treatment": {"endpoint": "main", "template": "t.txt"}}), items("a"))
+    two.change({"t.txt": b"{{b}}"})
+    with pytest.raises(UsageError, match=r"has no `b` among its `vars`, which t.txt names$"):
+        two.prepared()
+    two.change(items("a", "b"))
+    with pytest.raises(UsageError, match=r"which t.txt names\. A change is judged by base's question.*merge the exam first"):
+        two.prepared()
+    assert len(two.prepared("head").exam.items) == 3
+    two.change(items("b"))
+    with pytest.raises(UsageError, match=r"has no `a`.*which t.txt names\. This is about the control, as commit"):
+        two.prepared("head")

@@ -191,11 +191,12 @@ def test_a_mistake_of_another_commit_says_so() -> None:
     assert list(resolve_arms({"treatment": good, "control": good}, exam())) == ["treatment", "control"]
     with pytest.raises(UsageError) as caught:
         resolve_arms({"treatment": good, "control": bad}, exam())
-    assert caught.value.__notes__ == [f"This is about the control, as commit {'d' * 12} defines it."]
+    assert caught.value.sentence.endswith(f". This is about the control, as commit {'d' * 12} defines it.")
+    assert str(caught.value) == caught.value.sentence
     for own in ({"treatment": bad}, {"treatment": good, "control": replace(bad, commit=good.commit)}):
         with pytest.raises(UsageError) as caught:
             resolve_arms(cast("Mapping[ArmName, Source]", own), exam())
-        assert not hasattr(caught.value, "__notes__")
+        assert "This is about" not in caught.value.sentence
 
 
 def test_equal_endpoints_are_one() -> None:
