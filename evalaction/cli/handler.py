@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import traceback
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -48,14 +47,12 @@ def run_command(argv: Sequence[str], world: World | None = None) -> int:
     except KeyboardInterrupt:
         world.warn("evalaction: interrupted")
         return Outcome.INTERRUPTED.exit_code
-    except BrokenPipeError:
-        # The reader of our output went away (`evalaction report RUN | head`): not a failure of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
     except Exception as error:  # noqa: BLE001  a bug of ours must not look like a failed gate
         world.warn(f"evalaction: internal error (3), this is a bug of ours: {type(error).__name__}")
         world.warn(traceback.format_exc())
         return Outcome.INTERNAL.exit_code
+    finally:
+        world.flush()  # here, where a reader that left is no error; at the end of the process it would be one
 
 
 def explain(error: EvalactionError, world: World) -> None:

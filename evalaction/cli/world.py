@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -48,11 +49,12 @@ class World:
     def write_utf8(self, text: str) -> None:
         """Write a file's text to standard output as the file's own bytes, whatever the console's encoding is."""
         buffer = getattr(self.out, "buffer", None)
-        if buffer is None:
-            self.out.write(text)
-            return
-        self.out.flush()
-        buffer.write(text.encode())
+        with _heard(self.out):
+            if buffer is None:
+                self.out.write(text)
+                return
+            self.out.flush()
+            buffer.write(text.encode())
 
     def guard(self, secrets: Iterable[str]) -> None:
         """Before programs of others run beside us: nobody reads our memory, and our environment has no secrets any more."""
@@ -63,8 +65,25 @@ class World:
             own.forget(secrets)
 
     def say(self, text: str = "") -> None:
-        self.out.write(text + "\n")
+        with _heard(self.out):
+            self.out.write(text + "\n")
 
     def warn(self, text: str) -> None:
-        self.err.write(text + "\n")
-        self.err.flush()
+        with _heard(self.err):
+            self.err.write(text + "\n")
+            self.err.flush()
+
+    def flush(self) -> None:
+        with _heard(self.out):
+            self.out.flush()
+
+
+@contextmanager
+def _heard(stream: TextIO) -> Iterator[None]:
+    """Nothing follows from a reader that leaves (`evalaction run | head`): the work and its exit code stay what they are."""
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -87,6 +87,21 @@ def test_the_reader_of_a_pipe_may_leave(make: Make, server: EndpointServer) -> N
         assert (shell.returncode, shell.stderr) == (0, b""), command
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["progress", "quiet"])
+def test_a_reader_that_leaves_turns_no_failure_green(make: Make, serve: Serve, quiet: tuple[str, ...]) -> None:
+    server = serve(answering(lambda prompt: "wrong"))
+    project = make(gated(2), url=server.url)
+    reading, writing = os.pipe()
+    os.close(reading)  # whatever is said meets a pipe without a reader
+    process = subprocess.run(
+        [sys.executable, "-m", "evalaction", "run", "--run-dir", "run", *quiet],
+        cwd=project.root, env=environment(project.env), stdout=writing, stderr=writing, timeout=60, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert process.returncode == 1 and server.count == 8
+    assert project.results()["outcome"] == "fail"
+
+
 @pytest.mark.parametrize(
     "env",
     [{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "cp1252"}],

@@ -53,4 +53,4 @@ class Log:
     def _write(self, lines: Iterable[str]) -> None:
         for line in lines:
             self._world.say(line)
-        self._world.out.flush()
+        self._world.flush()

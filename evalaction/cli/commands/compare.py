@@ -26,7 +26,7 @@ def run(options: Options, world: World) -> int:
         case "markdown":
             world.write_utf8(comparison_markdown(shown))
         case _:
-            world.out.write(comparison_text(shown))
+            world.say(comparison_text(shown).removesuffix("\n"))
     return 0
 
 
