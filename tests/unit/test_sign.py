@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.runs import GOLDEN, balanced, say, sign, tally
 
 from evalaction.method.card import Validity
-from evalaction.method.judging.sign import Split, gap_of, sign_of, split_sign
+from evalaction.method.judging.sign import Split, described, gap_of, sign_of, split_sign
 from evalaction.method.numbers import Threshold
 
 FLOOR = Fraction("0.02")
@@ -18,7 +18,8 @@ FLOOR = Fraction("0.02")
 def split(treatment: list[str], control: list[str], *, paired: bool = True, each: int = 40, **fields: Any) -> Split:
     """The first `each` strips are half 0."""
     grid = tally({"treatment": treatment, "control": control}, balanced(each))
-    return split_sign(grid, sign(**fields), Validity(), paired=paired)
+    judged = sign(**fields)
+    return split_sign(grid, judged, Validity()) if paired else split_sign(grid, judged, Validity(), paired=False)
 
 
 def codes(judged: Split) -> list[str]:
@@ -50,6 +51,12 @@ def test_halves_that_disagree_earn_nothing() -> None:
     )
 
 
+def test_a_lead_in_one_half_alone_is_a_gap_below_the_floor_and_no_disagreement() -> None:
+    for signs in ((0, 1), (1, 0)):
+        judged = split(["p"] * 80, ["k" if half else "p" for half in signs for _ in range(40)])
+        assert (judged.half_signs, judged.sign, codes(judged)) == (signs, 0, ["gap_below_floor_or_unscored"])
+
+
 def test_an_earned_sign_in_either_direction() -> None:
     good, bad = ["p"] * 80, (["k"] * 2 + ["p"] * 38) * 2
     assert (split(good, bad).earned, split(good, bad).sign) == (True, 1)
@@ -73,6 +80,12 @@ def test_missingness_alone_earns_nothing_once_items_are_paired() -> None:
     assert "38 and 38 items" in say(judged.breaks[0].sentence) and "lead the same way" in say(judged.breaks[0].sentence)
     for unearned in (judged, split(theirs, ours)):  # no direction is announced
         assert unearned.sign == 0 and "ahead" not in say(unearned.breaks[0].sentence)
+
+
+def test_the_paired_items_may_lead_in_one_half_only() -> None:
+    lost, scored = ["u"] * 2 + ["p"] * 38, ["p"] * 40
+    judged = split(lost + scored, (["k"] * 2 + ["p"] * 38) * 2)
+    assert (judged.half_signs, judged.paired_signs, codes(judged)) == ((1, 1), (0, 1), ["paired_sign_differs"])
 
 
 def test_breaks_of_validity_come_half_by_half_and_alone() -> None:
@@ -111,7 +124,7 @@ def test_an_empty_half_is_judged_and_refused() -> None:
     [("first", 2, 3, 3), ("mean", 7, 10, 2), ("stable", 1, 2, 2)],
 )
 def test_metrics(metric: str, passed: int, scored: int, paired: int) -> None:
-    ours = ["ppp", "pkk", "kpu", "upp"]
+    ours = ["ppp", "pkk", "kup", "upp"]
     judged = split(ours + ["ppp"] * 4, ["ppp"] * 8, each=4, metric=metric)
     half = judged.halves[0]
     assert (half.treatment.passed, half.treatment.scored, half.paired_items) == (passed, scored, paired)
@@ -120,6 +133,8 @@ def test_metrics(metric: str, passed: int, scored: int, paired: int) -> None:
 def test_a_lead_in_items_is_gap_times_items() -> None:
     judged = split(["ppppp"] * 80, (["kkkkk"] + ["ppppk"] * 5 + ["ppppp"] * 34) * 2, metric="mean")
     assert judged.halves[0].gap == Fraction(10, 200) and judged.halves[0].lead_items == 2
+    half = "half 0: treatment 200/200 draws, control 190/200, treatment ahead by 2 items"
+    assert say(described(judged.halves, "mean")).startswith(half)
     assert judged.earned
 
 
