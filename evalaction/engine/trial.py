@@ -94,8 +94,7 @@ def _trial_of(judged: Frozen, against: Against | None) -> Trial:
             return _alone(judged, against, path)
         if against.question == "base":
             raise _unreadable(base, error) from error
-        sentence = f"Base's card cannot be read ({error.sentence}), so there is nothing to compare this one with yet."
-        return _registered(judged, base, sentence, path)
+        return _nothing_there(judged, base, path, error)
     if not by_base and not _against_base(old):
         return _alone(judged, against, path)
     return _by_head(judged, against, base, path) if against.question == "head" else _by_base(judged, against, base, path)
@@ -153,7 +152,13 @@ def _by_base(judged: Frozen, against: Against, base: Commit, path: str) -> Trial
 
 
 def _by_head(judged: Frozen, against: Against, base: Commit, path: str) -> Trial:
-    held = defined_at(against.git, base, path)
+    try:
+        held = defined_at(against.git, base, path)
+    except GitError:
+        raise
+    except EvalactionError as error:
+        by_base = _against_base(judged.card)
+        return _nothing_there(judged, base, path, error) if by_base else _alone(judged, against, path)
     arms: dict[ArmName, Source] = {"treatment": _source(judged, judged.card.treatment)}
     if _against_base(judged.card):
         arms["control"] = Source(card=held.card, arm=held.card.treatment, files=held.files, commit=base.oid)
@@ -187,6 +192,13 @@ def _alone(judged: Frozen, against: Against | None, path: str | None = None) -> 
 def _registered(judged: Frozen, base: Commit, sentence: str, path: str | None = None) -> Trial:
     arms: dict[ArmName, Source] = {"treatment": _source(judged, judged.card.treatment)}
     return Trial(question=judged, judged=judged, arms=arms, base=base.oid, base_path=path, new=sentence)
+
+
+def _nothing_there(judged: Frozen, base: Commit, path: str, error: EvalactionError) -> Trial:
+    """The change is judged by its own question, and base holds nothing that could be asked beside it."""
+    why = error.sentence.removesuffix(".")
+    sentence = f"What base has of this card cannot be read ({why}), so there is nothing to compare this one with yet."
+    return _registered(judged, base, sentence, path)
 
 
 def _control(question: Frozen, against: Against | None) -> dict[ArmName, Source]:
@@ -257,8 +269,9 @@ def _paths_here(judged: Frozen, git: Git) -> Container[str]:
 
 
 def _unreadable(base: Commit, error: EvalactionError) -> UnregisteredError:
+    why = error.sentence.removesuffix(".")
     return UnregisteredError(
-        f"Base ({base.oid[:12]}) holds no card that can judge this change: {error.sentence} Repair it at base first, or judge "
-        "this change by its own question with `question: head`.",
+        f"Base ({base.oid[:12]}) holds no card that can judge this change: {why}. Repair it at base first, or judge this change "
+        "by its own question with `question: head`.",
         code="base_unreadable",
     )

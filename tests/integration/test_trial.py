@@ -211,7 +211,24 @@ def test_a_base_that_cannot_judge_is_named_with_the_remedy(tmp_path: Path, what:
     error = caught.value
     assert (error.code, error.outcome.exit_code) == ("base_unreadable", 4)
     assert error.sentence.startswith(f"Base ({two.base[:12]}) holds no card that can judge this change: ")
+    assert f"{said} Repair" not in error.sentence and ". Repair it at base first" in error.sentence
     assert said in error.sentence and "`question: head`" in error.sentence
+
+
+@pytest.mark.parametrize("what", ["card", "card link", "prompt link", "prompt lfs"])
+def test_by_its_own_question_the_repair_of_such_a_base_can_be_merged(tmp_path: Path, what: str) -> None:
+    break_it, said = BROKEN[what]
+    two = TwoCommits(tmp_path / "r")
+    good = {path: (two.repo.root / path).read_bytes() for path in ("card.yaml", "prompt.md")}
+    break_it(two.repo.root)
+    two.base = two.repo.commit()
+    for path in good:
+        (two.repo.root / path).unlink()
+    two.change(good)
+    new = two.trial("head").new
+    assert new is not None and said in new and new.endswith("), so there is nothing to compare this one with yet.")
+    two.change(card=gated())
+    assert (alone := two.trial("head")).new is None and list(alone.arms) == ["treatment"]
 
 
 def test_by_its_own_question_against_a_base_whose_exam_is_broken(tmp_path: Path) -> None:
