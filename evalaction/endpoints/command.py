@@ -7,22 +7,12 @@ from collections.abc import Sequence
 from evalaction.endpoints import reading
 from evalaction.endpoints.reading import Reading
 from evalaction.endpoints.sending import as_json
+from evalaction.endpoints.unconnected import key_headers, own_headers, path
 from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Message, Output
 
-
-def path(base: str, _endpoint: Endpoint) -> str:
-    return base
-
-
-def key_headers(_key: str) -> tuple[tuple[str, str], ...]:
-    """Nothing is sent: the program holds its own variables."""
-    return ()
-
-
-def own_headers() -> tuple[tuple[str, str], ...]:
-    return ()
+__all__ = ["body", "key_headers", "own_headers", "path", "read"]
 
 
 def body(endpoint: Endpoint, messages: Sequence[Message]) -> Json:

@@ -14,11 +14,14 @@ from collections.abc import Mapping, Sequence
 from evalaction.endpoints import reading
 from evalaction.endpoints.reading import Reading
 from evalaction.endpoints.sending import as_json
+from evalaction.endpoints.unconnected import key_headers, own_headers, path
 from evalaction.errors import SourceError
 from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint
 from evalaction.method.reading import strict_json
 from evalaction.method.records import Message, Output, Usage
+
+__all__ = ["ANY", "body", "key_headers", "own_headers", "parse_replies", "path", "read"]
 
 ANY = "*"
 _TEXTS = {"text", "finish_reason", "served_model", "fingerprint", "response_id", "cache_hit", "reason", "error", "retry_after"}
@@ -26,19 +29,6 @@ _TIMES = {"ms", "delay_ms"}
 _REASON = re.compile(
     r"dns|connect|tls|timeout|reset|cut|status:[1-5][0-9]{2}|malformed|oversize|empty(?::(?:length|refusal|filter|tool_calls))?"
 )
-
-
-def path(base: str, _endpoint: Endpoint) -> str:
-    return base
-
-
-def key_headers(_key: str) -> tuple[tuple[str, str], ...]:
-    """Nothing is sent."""
-    return ()
-
-
-def own_headers() -> tuple[tuple[str, str], ...]:
-    return ()
 
 
 def body(endpoint: Endpoint, messages: Sequence[Message]) -> Json:
