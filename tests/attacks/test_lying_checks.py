@@ -44,6 +44,18 @@ CHECKS = {
         True,
         "",
     ),
+    "its own sum in place of the candidate's": (
+        "from _candidate import *\nassert sum([1, 2]) == 3",
+        "def sum(values):\n    return 7\n",
+        None,
+        "checker:protocol: the check has names of its own for sum and asks the candidate nothing",
+    ),
+    "its own sum beside the candidate's": (
+        "from _candidate import *\nassert sum([f(1), f(2)]) == 6",
+        f"def sum(values):\n    return 6\n{WRONG}",
+        False,
+        "assert: ",
+    ),
     "no assertion at all": ("import _candidate", "raise ValueError", False, "candidate:raise: ValueError"),
 }
 

@@ -12,7 +12,8 @@ from evalaction.checks.inside.board import SIZE, Board
 from evalaction.checks.inside.candidate import Candidate
 from evalaction.checks.inside.channel import Channel, Gone
 from evalaction.checks.inside.remote import Remote
-from evalaction.checks.inside.standin import StandIn
+from evalaction.checks.inside.standin import StandIn, fill
+from evalaction.checks.inside.star import Star
 from evalaction.checks.inside.verdict import Verdict, Word
 
 
@@ -47,10 +48,10 @@ class Sides:
         self.remote = Remote(Channel(self.replies[0], self.requests[1]), self.board, Telling())
         self.candidate = Channel(self.requests[0], self.replies[1])
 
-    def stand_in(self, source: str) -> StandIn:
+    def stand_in(self, source: str, check: str = "") -> StandIn:
         """The stand-in, its names taken in."""
-        module = StandIn(self.remote, source)
-        module.fill()
+        module = StandIn(self.remote, source, Star(check))
+        fill(module)
         return module
 
     def close(self) -> None:
@@ -59,13 +60,13 @@ class Sides:
 
 
 @contextmanager
-def candidate(source: str) -> Iterator[StandIn]:
-    """The stand-in for a candidate that a thread runs."""
+def candidate(source: str, check: str = "") -> Iterator[StandIn]:
+    """The stand-in for a candidate that a thread runs; `check` is the text of the check that imports it."""
     sides = Sides()
     serving = threading.Thread(target=_serve, args=(sides.candidate, source))
     serving.start()
     try:
-        yield sides.stand_in(source)
+        yield sides.stand_in(source, check)
     finally:
         os.close(sides.requests[1])
         serving.join()

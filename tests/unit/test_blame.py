@@ -119,7 +119,12 @@ def test_a_check_that_dies_of_a_reply_dies_of_the_candidate_and_else_of_itself()
 
 def test_a_check_that_was_busy_with_itself_when_the_time_was_up_is_a_checker_error() -> None:
     ended = ending(None, signal=9, killed=True)
-    assert split(ending(limit="wall", signal=9), ended, None) == Checked(None, "checker:timeout: over 3,000 ms")
+    late = ending(limit="wall", signal=9)
+    assert split(late, ended, None) == Checked(None, "checker:timeout: over 3,000 ms")
+    held = split(late, ended, None, note("own", HEAVY + 1))  # busy with what the candidate gave it
+    assert held == Checked(False, "candidate:timeout: over 3,000 ms with its reply")
+    starved = ending(None, signal=9, killed=True, run_delay_ms=2_000)
+    assert split(late, starved, None, note("own", HEAVY + 1)).passed is None
 
 
 def test_what_the_check_says_is_bounded_and_cannot_pass_for_another_word() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import pytest
@@ -14,8 +15,7 @@ from evalaction.checks.boxed.blame import Checked, Said
 from evalaction.checks.inside.board import ALL_HEAVY, HEAVY, Note
 from evalaction.checks.inside.decoder import Decoder
 from evalaction.checks.inside.encoder import Encoder
-from evalaction.checks.inside.program import own_names
-from evalaction.checks.inside.standin import StandIn
+from evalaction.checks.inside.star import imports, own_names
 from evalaction.method.card import CheckLimits
 from evalaction.sandbox.records import Ending
 
@@ -48,9 +48,16 @@ def test_small_values_that_are_endless_to_print() -> None:
     row = ["x" * 9_000]
     assert Decoder(table([row, row])).unfolds(HEAVY)
     assert not Decoder(table([[1, 2, 3]] * 100)).unfolds(HEAVY)
+
+
+def test_whoever_walks_down_a_circle_never_arrives() -> None:
     alone: list[Any] = []
     alone.append(alone)
-    assert not Decoder(table(alone)).unfolds(HEAVY)  # its text is short
+    returned = Decoder(table(alone))
+    assert returned.value(["@", 0]) is not None and returned.unfolds(HEAVY)
+    mine: list[Any] = [1]
+    assert Decoder([["l", 0, [["@", 0]]]], known=[mine]).unfolds(HEAVY) and mine[0] is mine
+    assert not Decoder([["l", 0, [1, 2]]], known=[mine]).unfolds(HEAVY) and mine == [1, 2]
 
 
 @settings(max_examples=100)
@@ -61,16 +68,47 @@ def test_what_occurs_once_does_not_unfold(value: object) -> None:
 
 
 def test_a_star_import_takes_neither_builtins_nor_what_the_check_names_itself() -> None:
-    check = "from _candidate import *\nimport json as j\nfrom re import match\ndef expect(): pass\nclass A: pass\nx, y = 1, 2\n"
-    assert own_names(check) == {"j", "match", "expect", "A", "x", "y", "*"}
-    assert own_names("import _candidate\nx = 1") == frozenset()
+    check = "import json as j\nfrom re import match\ndef expect():\n global g\n g = inner = 1\nclass A: pass\nx, y = 1, 2\n"
+    assert own_names(check) == {"j", "match", "expect", "g", "A", "x", "y"}
     assert own_names("from _candidate import *\n(") == frozenset()
-    source = "def all(x): return True\ndef expect(): pass\ndef f(): return 1\nlen = 3\nvalue = 2\n"
-    with candidate(source) as module:
-        module.__dict__["__own__"].add("expect")
-        StandIn.fill(module)
-        assert module.__all__ == ["f", "value"]
+    source = "def all(x): return True\ndef expect(): pass\ndef f(): return 1\nlen = 3\nvalue = 2\ndef load_tests(): pass\n"
+    with candidate(source, check + "all, f, len, value") as module:
+        assert star(module) == ["f", "value"]
+        assert star(module, f=abs) == ["value"]
+        assert module.__star__.withheld == {"all", "expect", "len", "f"}
         assert module.all([False]) is True  # asked for by name it is there
+
+
+def star(module: Any, **before: Any) -> list[str]:
+    """The names that a star import brings to code that has some already."""
+    space: dict[str, Any] = {"module": module, **before}
+    exec("names = module.__all__", space)
+    return list(space["names"])
+
+
+@pytest.mark.parametrize(
+    ("check", "takes"),
+    [
+        ("from _candidate import *", True),
+        ("if True:\n    from  _candidate  import*", True),
+        ("import os; from _candidate import *", True),
+        ("from _candidate \\\n import *", True),
+        ("from _candidate import f", False),
+        ("from _candidates import *", False),
+    ],
+)
+def test_where_a_star_stands(check: str, takes: bool) -> None:
+    assert imports(check) is takes
+
+
+@pytest.mark.parametrize("kind", ["AssertionError", "Exception", "BaseException"])
+def test_no_name_of_the_candidate_catches_what_the_check_asserts(kind: str) -> None:
+    with candidate(f"Refused = {kind}\nclass Own({kind}): pass\ndef f(): raise Refused('no')\ndef g(): raise Own") as module:
+        assert not issubclass(AssertionError, module.Refused) and not issubclass(AssertionError, module.Own)
+        assert issubclass(module.Refused, getattr(builtins, kind))
+        for ask in (module.f, module.g):  # what it raises itself is caught
+            with pytest.raises(module.Refused):
+                ask()
 
 
 def test_an_iterator_of_the_candidate_can_be_handed_on() -> None:

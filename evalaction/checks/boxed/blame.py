@@ -53,6 +53,8 @@ def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, lim
     if (checker.limit is not None and not told) or (said is None and not checker.killed):
         return _check_broke_off(checker, note, limits)
     if said is None:  # ended by us, because the time was up while the check was busy with itself
+        if note.heavy and not starved(candidate, limits) and not starved(checker, limits):
+            return Checked(False, f"candidate:timeout: {over('wall', limits)} with its reply")
         return Checked(None, _timed_out(candidate, limits))
     if said.reason == GONE:
         return candidate_gone(candidate, limits)

@@ -14,10 +14,10 @@ HEAVY = 16_384
 ALL_HEAVY = 2**20
 """The same of all replies together."""
 MANY = 1_000
-"""Values taken from one of the candidate's iterators beyond which it may be what goes on for ever."""
+"""Values taken from one of the candidate's iterators, or replies at all, beyond which it may be what goes on for ever."""
 _NOTE = struct.Struct("<B?IQQ")  # phase, larger than they look, replies read, bytes of the longest one and of all
-# A range, an integer beyond 2^53 or one of eight digits: small to send, and endless to whoever counts up to it.
-_LARGER = re.compile(rb'\["[ri]",|(?<![0-9.])[0-9]{8}')
+# A range, a number of eight digits or more, infinity: small to send, and endless to whoever counts up to it.
+_LARGER = re.compile(rb'\["[rif]",|(?<![0-9.])[0-9]{8}|[0-9]e\+')
 SIZE = _NOTE.size
 
 
@@ -33,7 +33,7 @@ class Note(NamedTuple):
     @property
     def heavy(self) -> bool:
         """Whether what the check holds of the candidate may be what used up its limits."""
-        return self.weight > HEAVY or self.larger or self.total > ALL_HEAVY
+        return self.weight > HEAVY or self.larger or self.total > ALL_HEAVY or self.replies > MANY
 
     @property
     def candidate_holds(self) -> bool:

@@ -11,7 +11,8 @@ from evalaction.checks.inside.channel import Channel
 from evalaction.checks.inside.job import read_texts
 from evalaction.checks.inside.program import Outcome
 from evalaction.checks.inside.remote import Remote
-from evalaction.checks.inside.standin import StandIn
+from evalaction.checks.inside.standin import StandIn, fill
+from evalaction.checks.inside.star import Star
 from evalaction.checks.inside.verdict import Verdict
 
 JOB, REPLIES, REQUESTS, VERDICT, BOARD = 3, 4, 5, 6, 7
@@ -22,11 +23,15 @@ def main(_argument: bytes) -> int:
     nonce, file, check, candidate = read_texts(JOB)
     verdict, board = Verdict(VERDICT, nonce), Board(BOARD)
     remote = Remote(Channel(REPLIES, REQUESTS), board, verdict)
-    own = program.own_names(check)
-    sys.meta_path.insert(0, program.Finder(NAME, lambda: StandIn(remote, candidate, own), StandIn.fill))
+    star = Star(check)
+    sys.meta_path.insert(0, program.Finder(NAME, lambda: StandIn(remote, candidate, star), fill))
     board.enter("own")
     error = program.run(check, file)
-    verdict.end(*_outcome(error, remote, board, check))
+    word, reason = _outcome(error, remote, board, check)
+    if word == "pass" and star.withheld and not board.note.replies:
+        kept = ", ".join(sorted(star.withheld))
+        word, reason = "error", f"checker:protocol: the check has names of its own for {kept} and asks the candidate nothing"
+    verdict.end(word, reason)
 
 
 def _outcome(error: BaseException | None, remote: Remote, board: Board, check: str) -> Outcome:

@@ -29,7 +29,7 @@ class Decoder:
         self._handle = handle
         self._nodes = _checked(nodes)
         self._objects: list[Any] = [_UNBUILT] * len(self._nodes)
-        self._referred: set[int] = set()
+        self._referred = {number for number, (_, origin, _) in enumerate(self._nodes) if origin != NOWHERE}
         self._shared = False
         self._place_mutables(known)
         try:
@@ -48,7 +48,10 @@ class Decoder:
         return [thing for (tag, _, _), thing in zip(self._nodes, self._objects, strict=True) if tag in _MUTABLE]
 
     def unfolds(self, beyond: int) -> bool:
-        """Whether it has more than so many parts when what occurs twice is counted twice, as text and comparison do."""
+        """Whether it has more than so many parts when what occurs twice is counted twice, as text and comparison do.
+
+        Asked after `value`: until then nobody knows whether a circle leads through the root.
+        """
         if not self._shared:
             return False
         sizes: dict[int, int] = {}

@@ -5,19 +5,18 @@ from __future__ import annotations
 import importlib.machinery
 import linecache
 import os
-import re
 import sys
 import types
 from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
 from typing import Any
 
+from evalaction.checks.inside import star
 from evalaction.checks.inside.candidate import NAME
 from evalaction.checks.inside.depth import start_at_the_top
 from evalaction.checks.inside.verdict import Word
 
 _BUGS = (NameError, ImportError)
-_STAR = re.compile(rf"^[ \t]*from[ \t]+{NAME}[ \t]+import[ \t]*\*", re.MULTILINE)
 Outcome = tuple[Word, str]
 
 
@@ -89,23 +88,7 @@ def lacks(error: BaseException | None, check: str) -> bool:
         return True
     if isinstance(error, AttributeError):
         return error.obj is not None and error.obj is sys.modules.get(NAME)
-    return type(error) is NameError and _STAR.search(check) is not None
-
-
-def own_names(check: str) -> frozenset[str]:
-    """The names that a check with a star import gives itself, wherever it does."""
-    if _STAR.search(check) is None:
-        return frozenset()
-    import ast
-
-    try:
-        parts = list(ast.walk(ast.parse(check)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # running it will say so
-        return frozenset()
-    named = {part.name for part in parts if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-    imported = {part.asname or part.name.partition(".")[0] for part in parts if isinstance(part, ast.alias)}
-    return frozenset(named | stored | imported)
+    return type(error) is NameError and star.imports(check)
 
 
 def frames(error: BaseException) -> list[tuple[str, int]]:

@@ -18,6 +18,7 @@ from evalaction.checks.inside.encoder import Encoder
 from evalaction.checks.inside.verdict import Verdict
 
 _CARRIES = "which split checking does not carry"
+_CATCH_ASSERTIONS = {kind.__name__: kind for kind in (AssertionError, Exception, BaseException)}
 
 
 class CandidateExit(SystemExit):
@@ -68,6 +69,15 @@ class Remote:
             found = known
         return found
 
+    def exported(self, chain: Wire) -> type[BaseException]:
+        """The class of a name of its module. None of them is one that catches what the check itself asserts: a name for
+        `Exception` or `AssertionError` is a class below it, which then stands for what the candidate raises."""
+        first = _names(chain)[:1]
+        if first and first[0] in _CATCH_ASSERTIONS and first[0] not in self._classes:
+            name = first[0]
+            self._classes[name] = type(name, (_CATCH_ASSERTIONS[name],), {"__module__": NAME})
+        return self.exception(chain)
+
     def source(self, text: str) -> str:
         """The candidate's text, on its way to the check."""
         self._board.read_source()
@@ -114,12 +124,7 @@ class Remote:
             except Gone:
                 self._verdict.end("fail", "candidate:gone")
             reply = self._receive()
-            try:
-                nodes, root = self._read(reply, "returned", 3, mutables)
-            except StopIteration as error:
-                if request[0] == "next":
-                    raise
-                raise self._noted(RuntimeError("the candidate raised StopIteration")) from error  # it would end any loop well
+            nodes, root = self._read(reply, "returned", 3, mutables, ending=request[0] == "next")
             try:
                 return self._decoded(nodes, root, mutables)
             finally:
@@ -135,7 +140,7 @@ class Remote:
                 self._board.received(data)
             return unpack(data)
 
-    def _read(self, reply: list[Wire], word: str, length: int, mutables: list[Any]) -> list[Wire]:
+    def _read(self, reply: list[Wire], word: str, length: int, mutables: list[Any], *, ending: bool = False) -> list[Wire]:
         """The rest of a reply that begins with the word. Raises what the candidate raised; ends for everything else."""
         with self._blamed():
             if reply[0] == word and len(reply) == length:
@@ -147,6 +152,8 @@ class Remote:
             else:
                 raise Malformed("a reply that is none")
         self.taken()
+        if isinstance(error, StopAsyncIteration if ending else (StopIteration, StopAsyncIteration)):  # any loop would end well
+            error = RuntimeError(f"the candidate raised {type(error).__name__}")
         raise self._noted(error)
 
     def _noted(self, error: BaseException) -> BaseException:
@@ -161,17 +168,18 @@ class Remote:
 
     def _decoded(self, nodes: Wire, root: Wire, mutables: list[Any]) -> Any:
         with self._blamed():
-            return self._weighed(Decoder(nodes, known=mutables, handle=self._handled)).value(root)
+            return self._weighed(Decoder(nodes, known=mutables, handle=self._handled), root)
 
-    def _weighed(self, decoder: Decoder) -> Decoder:
-        """What a few bytes unfold to may be endless to whoever prints or compares it."""
+    def _weighed(self, decoder: Decoder, root: Wire) -> Any:
+        """The value. What a few bytes unfold to may be endless to whoever prints, compares or walks it."""
+        value = decoder.value(root)
         if decoder.unfolds(HEAVY):
             self._board.goes_on()
-        return decoder
+        return value
 
     def _exception(self, chain: Wire, nodes: Wire, root: Wire, mutables: list[Any]) -> BaseException:
         kind = self.exception(chain)
-        arguments = self._weighed(Decoder(nodes, known=mutables)).value(root)
+        arguments = self._weighed(Decoder(nodes, known=mutables), root)
         if type(arguments) is not tuple:
             raise Malformed("an exception without arguments")
         if issubclass(kind, SystemExit):

@@ -2,57 +2,34 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 import types
-from collections.abc import Collection
 from typing import Any
 
 from evalaction.checks.inside.atoms import Malformed, Wire
 from evalaction.checks.inside.candidate import NAME
 from evalaction.checks.inside.remote import Remote
+from evalaction.checks.inside.star import Star
 
 
 class StandIn(types.ModuleType):
-    """The module `_candidate` of the check. Values are asked for each time they are read, as they may have changed."""
+    """The module `_candidate` of the check. Values are asked for each time they are read, as they may have changed.
 
-    def __init__(self, remote: Remote, source: str, own: Collection[str] = ()) -> None:
-        """`own` are the names that the check gives itself: a star import leaves them alone, and the builtins."""
+    All that is ours has two underscores in front: a name of the candidate would hide any other, methods included.
+    """
+
+    def __init__(self, remote: Remote, source: str, star: Star) -> None:
         super().__init__(NAME)
-        self.__dict__["__own__"] = {*own, *dir(builtins)}
+        self.__dict__["__star__"] = star
         self.__dict__["__text__"] = source
         self.__dict__["__remote__"] = remote
         self.__dict__["__values__"] = set()
 
-    def fill(self) -> None:
-        """Take in the candidate's names. Raises what the candidate raised when it was imported."""
-        names, public = self.__dict__["__remote__"].hello()
-        try:
-            for name, kind, more in names:
-                self._define(str(name), kind, more)
-            self.__dict__["__all__"] = self._for_all(public)
-        except (TypeError, ValueError, Malformed):
-            self.__dict__["__remote__"].garbled("names that are none")
-        self.__dict__["__remote__"].taken()
-
-    def _for_all(self, public: list[Wire]) -> list[str]:
-        """What a star import takes; a candidate that names its function `all` or `expect` must not judge itself."""
-        known = self.__dict__.keys() | self.__dict__["__values__"]
-        return [name for name in public if name in known and name not in self.__dict__["__own__"]]
-
-    def _define(self, name: str, kind: Wire, more: Wire) -> None:
-        remote: Remote = self.__dict__["__remote__"]
-        if not name.isidentifier() or name.startswith("__"):
-            raise Malformed("a name that is none")
-        if kind == "function":
-            self.__dict__[name] = remote.function(name, name, more if type(more) is str else None)
-        elif kind == "exception":
-            self.__dict__[name] = remote.exception(more)
-        else:
-            self.__dict__["__values__"].add(name)
-
     def __getattr__(self, name: str) -> Any:
         if name == "__source__":
             return self.__dict__["__remote__"].source(self.__dict__["__text__"])
+        if name == "__all__" and "__public__" in self.__dict__:
+            return self.__dict__["__star__"].names(self.__dict__["__public__"], self.__dict__, sys._getframe(1))
         if name in self.__dict__["__values__"]:
             return self.__dict__["__remote__"].get(name)
         raise self.__dict__["__remote__"].missing(name) if name[:2] != "__" else AttributeError(name)
@@ -67,3 +44,29 @@ class StandIn(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *self.__dict__["__values__"]})
+
+
+def fill(module: StandIn) -> None:
+    """Take in the candidate's names. Raises what the candidate raised when it was imported."""
+    remote: Remote = module.__dict__["__remote__"]
+    names, public = remote.hello()
+    try:
+        for name, kind, more in names:
+            _define(module, str(name), kind, more)
+        known = module.__dict__.keys() | module.__dict__["__values__"]
+        module.__dict__["__public__"] = [name for name in public if name in known]
+    except (TypeError, ValueError, Malformed):
+        remote.garbled("names that are none")
+    remote.taken()
+
+
+def _define(module: StandIn, name: str, kind: Wire, more: Wire) -> None:
+    remote: Remote = module.__dict__["__remote__"]
+    if not name.isidentifier() or name.startswith("__"):
+        raise Malformed("a name that is none")
+    if kind == "function":
+        module.__dict__[name] = remote.function(name, name, more if type(more) is str else None)
+    elif kind == "exception":
+        module.__dict__[name] = remote.exported(more)
+    else:
+        module.__dict__["__values__"].add(name)
