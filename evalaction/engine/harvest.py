@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalaction.engine.folder import TEXTS
 from evalaction.engine.manifest import Manifest
-from evalaction.engine.shelf import Shelf
+from evalaction.engine.spool import Spool
 from evalaction.engine.texts import Texts
 from evalaction.method.records import Row
 from evalaction.report.cells import Cells
@@ -28,9 +28,9 @@ class Harvest:
         self._folder = folder
         self._manifest = manifest
         self._stack = stack
-        self._lines: dict[str, Shelf] = {}
+        self._lines: dict[str, Spool] = {}
         self._places = array("Q")
-        self._heads: Shelf | None = None
+        self._heads: Spool | None = None
         """None as well where the page has no room for texts."""
         self.cells: Cells | None = None
 
@@ -64,13 +64,13 @@ class Harvest:
         self.cells = self._new()
         if detailed(self.cells):
             self._places = array("Q", [0]) * len(self.cells)
-            self._heads = self._shelf()
-        self._lines["rows.csv"] = self._shelf()
+            self._heads = self._spool()
+        self._lines["rows.csv"] = self._spool()
         if len(self._manifest.arms) == 1:
-            self._lines["verdicts.csv"] = self._shelf()
+            self._lines["verdicts.csv"] = self._spool()
 
-    def _shelf(self) -> Shelf:
-        return Shelf(self._stack.enter_context(tempfile.TemporaryFile()), self._manifest.planned)
+    def _spool(self) -> Spool:
+        return Spool(self._stack.enter_context(tempfile.TemporaryFile()), self._manifest.planned)
 
     def lines(self, name: str) -> Iterator[bytes]:
         """The lines of `rows.csv` or `verdicts.csv` in planned order."""

@@ -8,7 +8,7 @@ from array import array
 from pathlib import Path
 from typing import IO
 
-from evalaction.engine.shelf import Shelf
+from evalaction.engine.spool import Spool
 from evalaction.method.records import ArmName
 from evalaction.report.cells import Cells
 
@@ -24,7 +24,7 @@ class Texts:
     planned index, the beginnings that the rows themselves carry.
     """
 
-    def __init__(self, path: Path, cells: Cells, places: array[int], heads: Shelf) -> None:
+    def __init__(self, path: Path, cells: Cells, places: array[int], heads: Spool) -> None:
         self._cells = cells
         self._heads = heads
         self._size = len(cells.ids) * cells.draws

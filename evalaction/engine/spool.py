@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import IO
 
 
-class Shelf:
+class Spool:
     """At most one piece for each of `size` numbers, in an open temporary `file`."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
