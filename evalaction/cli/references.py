@@ -9,12 +9,12 @@ from evalaction.cli.world import World
 from evalaction.method.telling.words import count
 
 if TYPE_CHECKING:
-    from evalaction.engine.references import Trial
+    from evalaction.engine.references import TriedOutput
     from evalaction.registration.frozen import Frozen
     from evalaction.sandbox.records import Rung
 
 
-def trials_of(frozen: Frozen, *, twice: bool, allow_unsafe: bool) -> tuple[tuple[Trial, ...], Rung | None]:
+def trials_of(frozen: Frozen, *, twice: bool, allow_unsafe: bool) -> tuple[tuple[TriedOutput, ...], Rung | None]:
     """The exam's references judged, and the box they ran in, if any. Raises UsageError (`no_isolation`), SandboxError."""
     from evalaction.engine.references import needs_box, try_out
     from evalaction.sandbox.rungs import find_rung
@@ -24,7 +24,7 @@ def trials_of(frozen: Frozen, *, twice: bool, allow_unsafe: bool) -> tuple[tuple
     return try_out(exam, checks, rung, twice=twice), rung
 
 
-def passed(trials: tuple[Trial, ...], rung: Rung | None) -> str | None:
+def passed(trials: tuple[TriedOutput, ...], rung: Rung | None) -> str | None:
     """One sentence on the references of an exam that stands the trial; None where it has none."""
     references = sum(trial.given == "reference" for trial in trials)
     box = f", in a box ({rung.name}, {rung.how})" if rung else ""

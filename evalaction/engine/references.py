@@ -21,7 +21,7 @@ _BLANK = "pass\n"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Trial:
+class TriedOutput:
     """One output that was judged, once or twice."""
 
     item: Item
@@ -38,7 +38,7 @@ def needs_box(exam: Exam, *, twice: bool) -> bool:
     return any(is_program(item) for item, _, _ in _outputs(exam, twice=twice))
 
 
-def try_out(exam: Exam, limits: CheckLimits, rung: Rung | None, *, twice: bool) -> tuple[Trial, ...]:
+def try_out(exam: Exam, limits: CheckLimits, rung: Rung | None, *, twice: bool) -> tuple[TriedOutput, ...]:
     """Every reference, judged as a draw would be; under `twice` each of them twice, and programs on a blank candidate too.
 
     `rung` is needed where `needs_box` says so. Raises SandboxError.
@@ -49,7 +49,7 @@ def try_out(exam: Exam, limits: CheckLimits, rung: Rung | None, *, twice: bool) 
     return asyncio.run(_judged(exam, outputs, limits, rung, times=2 if twice else 1))
 
 
-def complaints(trials: Sequence[Trial]) -> Iterator[tuple[str, Sentence]]:
+def complaints(trials: Sequence[TriedOutput]) -> Iterator[tuple[str, Sentence]]:
     """What makes the exam unusable, each with its code: references that do not pass, checks that change their mind."""
     for trial in trials:
         name = Quoted(trial.item.id)
@@ -69,7 +69,7 @@ def complaints(trials: Sequence[Trial]) -> Iterator[tuple[str, Sentence]]:
             yield "reference_fails", ("Item ", name, ": its reference does not pass (", Quoted(why), "); correct one of them.")
 
 
-def doubts(trials: Sequence[Trial]) -> Iterator[Sentence]:
+def doubts(trials: Sequence[TriedOutput]) -> Iterator[Sentence]:
     """What a check should not do."""
     for trial in trials:
         if trial.given == "blank candidate" and all(one.verdict == "pass" for one in trial.columns):
@@ -86,11 +86,13 @@ def _outputs(exam: Exam, *, twice: bool) -> Iterator[tuple[Item, Given, str]]:
 
 async def _judged(
     exam: Exam, outputs: Sequence[tuple[Item, Given, str]], limits: CheckLimits, rung: Rung | None, *, times: int
-) -> tuple[Trial, ...]:
+) -> tuple[TriedOutput, ...]:
     from evalaction.checks.pool import Judge
 
     async with Judge(exam.items, limits, WORKERS, files=exam.files, rung=rung) as judge:
         judging = [[judge(item, Completion(reason=None, output=text)) for _ in range(times)] for item, _, text in outputs]
         judged = await asyncio.gather(*(one for several in judging for one in several))
     columns = iter(one.columns for one in judged)
-    return tuple(Trial(item=item, given=given, columns=tuple(next(columns) for _ in range(times))) for item, given, _ in outputs)
+    return tuple(
+        TriedOutput(item=item, given=given, columns=tuple(next(columns) for _ in range(times))) for item, given, _ in outputs
+    )
