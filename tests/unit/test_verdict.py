@@ -66,6 +66,7 @@ def test_under_not_behind_a_lead_that_is_missing_is_a_note() -> None:
     assert [note.code for note in level.notes] == ["gap_below_floor_or_unscored"]
     split = paired(WORSE[:40] + GOOD[:40], GOOD[:40] + WORSE[:40], claim="not_behind")
     assert [note.code for note in split.notes] == ["halves_disagree"] and split.outcome is Outcome.PASS
+    assert paired(GOOD, WORSE, claim="not_behind").notes == ()
 
 
 def test_a_floor_that_one_item_clears_is_said() -> None:

@@ -45,9 +45,9 @@ def judge_claim(tally: Tally, sign: Sign, split: Split) -> ClaimResult:
 def _not_behind(tally: Tally, sign: Sign, margin: Threshold, split: Split) -> ClaimResult:
     found = difference(tally, sign.metric)
     bound = margin_bound(found, margin)
-    notes = (split.disagreement,) if split.disagreement and not split.invalid else ()
     if split.invalid:
         return ClaimResult(met=False, bound=bound)
+    notes = (split.disagreement,) if split.disagreement else ()
     if _BEHIND in {split.half_signs, split.paired_signs}:
         halves = described(split.halves, sign.metric)
         text = f". Claim: not behind by more than {points(margin.value)}."
