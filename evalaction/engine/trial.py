@@ -217,7 +217,12 @@ def _control(question: Frozen, against: Against | None) -> dict[ArmName, Source]
     except GitError:
         raise
     except EvalactionError as error:
-        raise UsageError(f"The control at {control.ref!r} cannot be read: {error.sentence}", code="ref") from error
+        why = error.sentence.removesuffix(".")
+        raise UsageError(
+            f"The control at {control.ref!r} cannot be read: {why}. Let `arms.control.ref` name a commit that has this card and "
+            "its files.",
+            code="ref",
+        ) from error
     return {"control": Source(card=held.card, arm=held.card.treatment, files=held.files, commit=commit.oid)}
 
 

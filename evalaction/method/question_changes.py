@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
@@ -22,6 +23,7 @@ _LOOSER_ABOVE = frozenset({
 _LOOSER_BELOW = frozenset({
     "sign.min_items_per_half", "sign.min_abs_gap", "sign.min_item_gap", "draws.count", "validity.min_scored_fraction",
 })  # fmt: skip
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _FLOORS = ("sign.min_abs_gap", "sign.min_item_gap")
 
 
@@ -75,9 +77,14 @@ def _control_change(old: Card, new: Card) -> Iterator[QuestionChange]:
 
 
 def _control(card: Card) -> str | None:
-    if isinstance(card.control, AtCommit):
-        return "base" if card.control.ref is None else f"ref {card.control.ref}"
-    return "defined here" if card.control else None
+    """One word for what a control is, and where the card defines it itself, what it says."""
+    control = card.control
+    if control is None:
+        return None
+    if isinstance(control, AtCommit):
+        return "base" if control.ref is None else f"ref {control.ref}"
+    said = ((field.name, getattr(control, field.name)) for field in fields(control))
+    return ", ".join(f"{name} {value}" for name, value in said if value is not None)
 
 
 def _part_changes(part: str, old: Any, new: Any) -> Iterator[QuestionChange]:
@@ -142,6 +149,8 @@ def _plain(value: Value) -> Any:
 def _text(value: Value) -> str | None:
     if value is None:
         return None
+    if isinstance(value, str) and _DIGEST.fullmatch(value):
+        return value[:12]
     return value.text if isinstance(value, Threshold) else str(value)
 
 

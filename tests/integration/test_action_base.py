@@ -353,6 +353,16 @@ def test_changed_only_skips_a_card_with_limits_too(demo: Demo) -> None:
     assert step.code == 0 and outcomes(step) == {"card.yaml": "pass", "limits.yaml": "unchanged"}, step.log
 
 
+def test_a_skipped_card_tells_no_change_of_its_arms(tmp_path: Path) -> None:
+    with demo_at(tmp_path, against_base({"arms.control": {"ref": "stable"}})) as demo:
+        demo.repo.git("branch", "stable")
+        demo.base = demo.head = demo.repo.commit(PROMPT)
+        demo.change({"README.md": b"x"})
+        step = demo.step(env={"EVALACTION_CHANGED_ONLY": "true"})
+        assert (step.code, step.outputs["outcome"], demo.model.count) == (0, "unchanged", 0)
+        assert "skipped: nothing of this card differs from base" in step.summary and "lever" not in step.summary
+
+
 def reported(demo: Demo, step: Step) -> Step:
     """What the third of three jobs makes of the first one's artifact."""
     env = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,7 @@ def test_a_reference_that_cannot_be_a_control(tmp_path: Path, ref: str, said: st
     with pytest.raises(UsageError, match=said) as caught:
         two.trial()
     assert caught.value.code == "ref"
+    assert re.search(r"is not in it\. Let `arms.control.ref` name a commit|set `fetch-depth: 0`", caught.value.sentence)
 
 
 def test_a_control_at_a_reference_needs_a_repository(tmp_path: Path) -> None:

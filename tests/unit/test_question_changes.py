@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -53,7 +54,7 @@ def _sign(of: Card) -> Sign:
         ({"draws": Draws(count=1, timeout_ms=1000, max_body_bytes=2_000_000)},
          ["draws.max_body_bytes 1048576 → 2000000 (loosened)"]),
         ({"control": AtCommit(ref="v1")}, ["arms.control None → ref v1"]),
-        ({"sign": sign("ahead"), "control": Arm(endpoint="main")}, ["arms.control None → defined here", "sign None → ahead"]),
+        ({"sign": sign("ahead"), "control": Arm(endpoint="main")}, ["arms.control None → endpoint main", "sign None → ahead"]),
         (
             {"limits": (limit("min_check", "0.9", tag="code"), replace(limit("max_counter", "3"), counter="hops"))},
             ["limits.treatment.code.min_check None → 0.9", "limits.treatment.max_counter.hops None → 3"],
@@ -95,6 +96,12 @@ def test_a_control_that_is_chosen_instead_of_base() -> None:
     assert told(replace(signed(), control=AtCommit(ref="v1")), signed()) == ["arms.control ref v1 → base"]
 
 
+def test_a_control_that_the_card_defines_is_told_as_it_is() -> None:
+    one, other = (replace(ONE, control=Arm(endpoint="main", system=name)) for name in ("a.md", "b.md"))
+    assert told(one, one) == []
+    assert told(one, other) == ["arms.control endpoint main, system a.md → endpoint main, system b.md"]
+
+
 def test_a_control_that_is_dropped_takes_the_sign_along() -> None:
     assert told(signed(), ONE) == ["arms.control base → None (loosened)", "sign not_behind → None (loosened)"]
     assert told(ONE, signed()) == ["arms.control None → base", "sign None → not_behind"]
@@ -127,7 +134,7 @@ def test_items_are_counted() -> None:
         "exam.items 3 → 4 (2 added, 1 removed, 1 changed)"
     ]
     reordered = told(ONE, ONE, (old, exam({"c": "3", "b": "2", "a": "1"})))
-    assert [line.split()[0] for line in reordered] == ["exam.sha256"]
+    assert [line.split()[0] for line in reordered] == ["exam.sha256"] and re.fullmatch(r"\S+ \w{12} → \w{12}", reordered[0])
 
 
 def folder(check: bytes) -> Exam:

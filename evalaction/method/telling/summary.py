@@ -141,6 +141,8 @@ def refusal_report(
     """
     if isinstance(error, Settled):
         callouts = (*callouts, (Quoted(error.sentence),))
+    # A card that is skipped is the one of base: how its arms differ is no news of this change.
+    shown = None if error.code == "skipped" else facts
     titles: tuple[Title, ...] = ("NOT RUN",) if error.outcome is Outcome.NOT_RUN else ()
     small: tuple[Title, ...] = _titles(items, scripted=scripted, rehearsal=False) if card and items else ()
     found = () if isinstance(error, Settled) else (Break(error.code, (Quoted(error.sentence),)),)
@@ -164,7 +166,7 @@ def refusal_report(
         limits=(),
         counts=Counts(planned=0, sent=0, written=0),
         provenance=provenance,
-        changed=what_changed(facts) if facts else None,
-        changes=facts.changes if facts else (),
+        changed=what_changed(shown) if shown else None,
+        changes=shown.changes if shown else (),
         gated=True,
     )
