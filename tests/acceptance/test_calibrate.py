@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import Make, Project, Serve, exam, gated, paired, right, sums_hold
+from support.command import KEY, Make, Project, Serve, environment, exam, gated, paired, right, sums_hold
 from support.endpoint_server import Answer, EndpointServer, Received, chat, response
+from support.programs import best_rung
 
 ITEMS = 84
 SIGN: dict[str, Any] = {"sign.claim": "not_behind", "sign.margin": 0.1, "sign.metric": "mean"}
@@ -107,3 +111,51 @@ def test_the_plan_says_how_often_a_sign_comes_of_nothing(make: Make) -> None:
     )
     assert "identical" not in make(paired(5), exam(ITEMS), url="http://127.0.0.1:9")("plan").out
     assert "identical" not in make(gated(5), exam(ITEMS), url="http://127.0.0.1:9")("plan").out
+
+
+ASKING = b"""\
+import os, sys, urllib.request
+sys.stdin.read()
+urllib.request.urlopen(urllib.request.Request(os.environ["EVAL_URL"], data=os.environ["EVAL_KEY"].encode())).read()
+print("pong")
+"""
+
+
+def program(**changes: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """A card whose endpoint is a program that asks the stub server, and its files."""
+    router = {"api": "command", "run": ["python3", "llm/main.py"], "paths": ["llm"], "env": ["EVAL_URL", "EVAL_KEY"]}
+    card = paired(1, {"endpoints": {"main": router}, "draws.timeout_ms": 60_000, "arms.control": "base", **changes})
+    return card, {**exam(ITEMS), "llm/main.py": ASKING}
+
+
+def test_a_program_is_probed_in_its_box(make: Make, serve: Serve) -> None:
+    best_rung()
+    server = serve(lambda received: response({}))
+    card, files = program(**{"endpoints.main.setup": ["sh", "-c", "echo ready > llm/made"]})
+    done = make(card, files, url=server.url)("probe")
+    assert done.code == 0 and server.count == 1, done.said
+    assert "main: reach yes · contract yes · check yes" in done.out and KEY not in done.said
+
+
+@pytest.mark.parametrize("command", [("probe",), ("calibrate", "--run-dir", "aa", "--quiet")])
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_key_is_left_in_our_environment_while_programs_run(make: Make, serve: Serve, command: tuple[str, ...]) -> None:
+    best_rung()
+    started: list[subprocess.Popen[bytes]] = []
+    seen: list[bytes] = []
+
+    def behave(received: Received) -> Answer:
+        seen.append(Path(f"/proc/{started[0].pid}/environ").read_bytes())
+        started[0].terminate()
+        return response({})
+
+    card, files = program()
+    project = make(card, files, url=serve(behave).url)
+    started.append(
+        subprocess.Popen(
+            [sys.executable, "-m", "evalaction", *command],
+            cwd=project.root, env=environment(project.env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+    )  # fmt: skip
+    started[0].wait(timeout=60)
+    assert seen and b"PATH=" in seen[0] and KEY.encode() not in seen[0]

@@ -44,6 +44,10 @@ def run(options: Options, world: World) -> int:
     identity = runner_identity(world.environ)
     together = replace(prepared, plan=all_runs(prepared.plan, times))  # budget and allowance hold for all runs
     rung = pass_gates(together, world.environ, identity, rehearsal=False, ca_bundle=options.ca_bundle)
+    if rung is not None:
+        from evalaction.endpoints import secrets_of
+
+        world.guard(secrets_of(prepared.named, world.environ).values())
     folder = options.run_dir or Path(f"{default_folder(options.card)}-calibration")
     setting = Setting(
         folder=world.cwd / folder,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from evalaction.checks.pool import Judge
 from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
-from evalaction.endpoints import Call, build_request, missing_variables, open_surface
+from evalaction.endpoints import Call, Slot, build_request, missing_variables, open_surface, secrets_of
 from evalaction.engine.prepare import Prepared, load, prepare
 from evalaction.engine.session import redactor_of
 from evalaction.errors import NotRunError, Outcome
@@ -16,6 +18,7 @@ from evalaction.method import canonical
 from evalaction.method.card import Endpoint
 from evalaction.method.records import Check, Columns, Completion, Item, Message
 from evalaction.report.encode import term
+from evalaction.sandbox.records import Rung
 
 PROMPT = "This is a connection test. Answer with the one word: pong"
 ITEM = Item(id="probe", index=0, file="probe", line=None, prompt=PROMPT, check=Check(kind="exact", expected="pong"), sha256="")
@@ -27,9 +30,10 @@ def run(options: Options, world: World) -> int:
     if missing := missing_variables(prepared.asked, world.environ):
         raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was sent.")
     redact = redactor_of(prepared.named, world.environ).redact
+    rung = _box(prepared, world)
     reached = True
     for endpoint in sorted(prepared.asked, key=lambda one: (one.name, one.model or "")):
-        completion, columns = asyncio.run(_ask(endpoint, prepared, options, world))
+        completion, columns = asyncio.run(_ask(endpoint, prepared, options, world, rung))
         reached = reached and columns.reach
         world.say(f"{term(endpoint.name)}: {_columns(columns)} · {completion.ms:,} ms · status {completion.status or 'none'}")
         served = completion.served_model or "not said"
@@ -47,11 +51,30 @@ def run(options: Options, world: World) -> int:
     return Outcome.PASS.exit_code if reached else Outcome.UNREACHABLE.exit_code
 
 
-async def _ask(endpoint: Endpoint, prepared: Prepared, options: Options, world: World) -> tuple[Completion, Columns]:
-    redact = redactor_of(prepared.named, world.environ).redact
-    surface = open_surface(endpoint, environ=world.environ, files=prepared.files_of(endpoint), ca_bundle=options.ca_bundle)
+def _box(prepared: Prepared, world: World) -> Rung | None:
+    """Where the programs of commands run; None where no endpoint has one. Raises UsageError (`no_isolation`)."""
+    if not any(endpoint.command for endpoint in prepared.asked):
+        return None
+    from evalaction.sandbox.rungs import find_rung
+
+    rung = find_rung(allow_unsafe=False, image=prepared.card.checks.image)
+    world.guard(secrets_of(prepared.named, world.environ).values())
+    return rung
+
+
+async def _ask(
+    endpoint: Endpoint, prepared: Prepared, options: Options, world: World, rung: Rung | None
+) -> tuple[Completion, Columns]:
+    files = prepared.files_of(endpoint)
+    surface = open_surface(endpoint, environ=world.environ, files=files, ca_bundle=options.ca_bundle, rung=rung)
     surface.expect([ITEM.id])
-    slot = surface.slot()
+    async with AsyncExitStack() as stack:
+        if isinstance(surface, AbstractAsyncContextManager):
+            await stack.enter_async_context(surface)
+        return await _answer(surface.slot(), endpoint, prepared, redactor_of(prepared.named, world.environ).redact)
+
+
+async def _answer(slot: Slot, endpoint: Endpoint, prepared: Prepared, redact: Callable[[str], str]) -> tuple[Completion, Columns]:
     draws = prepared.card.draws
     request = build_request(endpoint, (Message("user", PROMPT),), endpoint.output)
     call = Call(request=request, item=ITEM.id, draw=0, timeout_ms=draws.timeout_ms, max_body_bytes=draws.max_body_bytes)
