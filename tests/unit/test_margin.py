@@ -47,6 +47,12 @@ def test_a_draw_without_a_verdict_fails_the_treatment_and_passes_the_control() -
     assert of(["puu"], ["pkk"], "first") == of(["p"], ["p"], "first")
 
 
+def test_an_item_weighs_the_same_at_every_number_of_draws() -> None:
+    assert of(["kpp", "ppk"], ["ppp", "ppp"], "first") == of(["k", "p"], ["p", "p"], "first")
+    assert of(["ppp", "pkp"], ["kpp", "ppp"], "stable") == of(["p", "k"], ["k", "p"], "stable")
+    assert of(["ppp", "kkk"], ["kkk", "ppp"]) == of(["p", "k"], ["k", "p"])
+
+
 def test_the_loss_that_is_missed_one_time_in_five() -> None:
     found = of(*strips([-1] * 2 + [1] * 2 + [0] * 96, 1), "first")
     margin = Fraction("0.10")
