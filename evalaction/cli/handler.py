@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import os
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
 from evalaction.cli.parser import Options, parse
 from evalaction.cli.world import World
-from evalaction.errors import EvalactionError, Outcome
+from evalaction.errors import EvalactionError, Outcome, SourceError
 
 WORDS = {
     Outcome.USAGE: "cannot start",
@@ -42,7 +44,7 @@ def run_command(argv: Sequence[str], world: World | None = None) -> int:
         command = cast("Command", importlib.import_module(f"evalaction.cli.commands.{module}"))
         return command.run(options, world)
     except EvalactionError as error:
-        explain(error, world)
+        explain(error, world, folder=options.card.parent)
         return error.outcome.exit_code
     except KeyboardInterrupt:
         world.warn("evalaction: interrupted")
@@ -55,16 +57,26 @@ def run_command(argv: Sequence[str], world: World | None = None) -> int:
         world.flush()  # here, where a reader that left is no error; at the end of the process it would be one
 
 
-def explain(error: EvalactionError, world: World) -> None:
-    """Print the outcome in words, the sentence, and any notes that carry the likely fix."""
+def explain(error: EvalactionError, world: World, *, folder: Path) -> None:
+    """Print the outcome in words, the sentence, and any notes that carry the likely fix; `folder` is the card's."""
     from evalaction.report.encode import term
 
     words = WORDS.get(error.outcome, error.outcome.value)
     world.warn(f"evalaction: {words} ({error.outcome.exit_code})")
     breaks = getattr(error, "breaks", ())
     lines = [(item.code, "".join(str(getattr(part, "text", part)) for part in item.sentence)) for item in breaks]
-    for code, sentence in lines or [(error.code, error.sentence)]:
+    for code, sentence in lines or [(error.code, _from_here(error, world.cwd, folder))]:
         line = sentence if code == error.outcome.value else f"{code}: {sentence}"  # the outcome stands above already
         world.warn("  " + term(line, SENTENCE))
     for note in getattr(error, "__notes__", ()):
         world.warn("  " + term(note, SENTENCE))
+
+
+def _from_here(error: EvalactionError, cwd: Path, folder: Path) -> str:
+    """The sentence; a file that the card names by a path from its own folder has one that can be opened from here."""
+    if not isinstance(error, SourceError):
+        return error.sentence
+    found = folder / error.file
+    if os.path.exists(cwd / error.file) or not os.path.exists(cwd / found):  # noqa: PTH110  Path.exists raises for some names
+        return error.sentence
+    return f"{found.as_posix()}{error.sentence.removeprefix(error.file)}"

@@ -68,7 +68,10 @@ class _Search:
     def by_ref(self, ref: str) -> Base:
         oid = self.git.resolve_ref(ref)
         if oid is None:
-            raise _lost(f"There is no branch or tag {ref!r} in this clone; {DEEPER}, or give the base as a full SHA.")
+            there = (
+                f"{DEEPER}, or give the base as a full SHA" if self._context else "`git branch --all` lists those that are there"
+            )
+            raise _lost(f"There is no branch or tag {ref!r} in this clone; {there}.")
         return self.merge_base(oid, f"{ref!r}")
 
     def merge_base(self, oid: str, shown: str) -> Base:

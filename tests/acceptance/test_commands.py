@@ -174,3 +174,8 @@ def test_the_published_schema_accepts_every_card_that_is_shown() -> None:
     for card in (gated(2), paired(3), cards.two_arms(), cards.SMALLEST):
         validator.validate(card)
     assert not validator.is_valid(gated(2, {"retries": 3})) and not validator.is_valid(gated(0))
+
+
+def test_a_plan_of_one_draw_speaks_of_that_draw(make: Make) -> None:
+    planned = make(gated(1, {"limits": {"min_first_pass": 0.5}}))("plan").out
+    assert "3.0 % of the draws do not arrive, 3.0 % of the items lose their draw\n" in planned

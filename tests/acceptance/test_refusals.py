@@ -104,6 +104,19 @@ def test_an_exam_that_cannot_be_asked_never_passes(make: Make, server: EndpointS
     assert server.count == 0
 
 
+def test_a_mistake_in_a_file_has_a_path_that_opens_from_where_the_user_is(make: Make) -> None:
+    """The card names its files from its own folder; the user may stand above it, in it or elsewhere."""
+    project = make(cards.text(gated(2)), {f"eval/{name}": data for name, data in exam(3).items()}, lock=False)
+    (project.root / "card.yaml").rename(project.root / "eval" / "card.yaml")
+    tasks = project.root / "eval" / "tasks.jsonl"
+    tasks.write_bytes(tasks.read_bytes() + b"{'id': 1}\n")
+    assert "\n  eval/tasks.jsonl:4:2: this is not JSON" in project("lock", "eval/card.yaml").err
+    assert "\n  tasks.jsonl:4:2: this is not JSON" in project("lock", cwd=project.root / "eval").err
+    (project.root / "other").mkdir()
+    assert "\n  ../eval/tasks.jsonl:4:2: " in project("lock", "../eval/card.yaml", cwd=project.root / "other").err
+    assert "\n  ../eval/tasks.jsonl:4:2: " in project.run("--rehearse", "../eval/card.yaml", cwd=project.root / "other").err
+
+
 def test_a_card_that_is_not_there(make: Make, server: EndpointServer) -> None:
     """A wrong path is not a run of nothing: inspect_ai#2314."""
     project = make(url=server.url)

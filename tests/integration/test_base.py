@@ -237,8 +237,10 @@ def test_by_name_locally(project: Project, tmp_path: Path) -> None:
     assert told(base_of(git, None, ref=project.head)) == (project.head, "merge_base")
     with pytest.raises(UsageError, match="--base"):
         find_base(git, None)
-    with pytest.raises(UsageError, match="no branch or tag 'nowhere'"):
+    with pytest.raises(UsageError, match="no branch or tag 'nowhere' in this clone; `git branch --all`"):
         find_base(git, None, ref="nowhere")
+    with pytest.raises(UsageError, match="no branch or tag 'nowhere' in this clone; set `fetch-depth: 0`"):
+        find_base(git, pulled(project), ref="nowhere")
     with pytest.raises(UsageError, match="not in this clone"):
         find_base(git, None, ref=ABSENT)
 

@@ -120,7 +120,8 @@ def _lost(prepared: Prepared, lost: Fraction) -> list[str]:
         return []
     draws = prepared.plan.draws
     share = lost_items(lost, draws)
-    lines = [f"if {percent(lost)} of the draws do not arrive, {percent(share)} of the items lose at least one of their {draws}"]
+    loss = "their draw" if draws == 1 else f"at least one of their {draws}"
+    lines = [f"if {percent(lost)} of the draws do not arrive, {percent(share)} of the items lose {loss}"]
     bands = {
         "first": ("min_first_pass", "max_first_drop"),
         "stable": ("min_stable_pass", "max_stable_drop", "max_flip_rate", "max_flip_gain"),

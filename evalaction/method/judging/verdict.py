@@ -143,11 +143,14 @@ def _doubts(tally: Tally, facts: RunFacts, sign: Sign | None) -> tuple[Break, ..
         found.append(Break("small_exam", (text,)))
     marks = sum((side.cache_marks for side in tally.sides.values()), start=Counter())
     replays = tally.replayed(one_endpoint=facts.one_endpoint)
-    if marks or replays:
-        text = f"{count(marks.total(), 'reply', 'replies')} came from a cache by their own headers"
-        parts: Sentence = (f"{text} (", *tallied(ranked(marks)), ")") if marks else (text,)
-        again = f", and {count(replays, 'reply', 'replies')} repeated an earlier one of the same item, id and body."
-        found.append(Break("cached_draws", (*parts, again)))
+    told: list[Sentence] = []
+    if marks:
+        text = f"{count(marks.total(), 'reply', 'replies')} came from a cache by their own headers ("
+        told.append((text, *tallied(ranked(marks)), ")"))
+    if replays:
+        told.append((f"{count(replays, 'reply', 'replies')} repeated an earlier one of the same item, id and body",))
+    if told:
+        found.append(Break("cached_draws", (*told[0], *((", and ", *told[1]) if told[1:] else ()), ".")))
     return tuple(found)
 
 
