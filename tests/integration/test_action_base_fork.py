@@ -80,7 +80,7 @@ def test_a_forks_program_is_not_run_and_not_green_either(tmp_path: Path, monkeyp
     router = {"api": "command", "run": ["python3", "main.py"], "paths": ["main.py"]}
     fields = {"endpoints": {"router": router}, "arms.treatment": {"endpoint": "router", "system": "prompt.md"}}
     files = {**exam(), "main.py": b"print(0)\n"}
-    monkeypatch.setattr("support.action.exam", lambda: files)
+    monkeypatch.setattr("support.action.exam", lambda _: files)
     with demo_at(tmp_path, against_base(fields)) as demo:
         demo.repo.git("checkout", "--quiet", demo.base)
         assert labeled(demo, {"main.py": files["main.py"], "README.md": b"x"}).outputs["outcome"] == "unchanged"
