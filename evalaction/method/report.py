@@ -149,6 +149,8 @@ class Flip:
     arm: ArmName
     strip: Strip
     reason: str | None
+    other: Strip | None = None
+    """The same item in the other arm; None with one arm."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

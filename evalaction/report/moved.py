@@ -34,6 +34,8 @@ def _items(report: Report) -> Mapping[str, _Item]:
         item = found.setdefault(flip.item, _Item())
         item.kinds.add("flip")
         item.strips.setdefault(flip.arm, flip.strip)
+        if flip.other is not None:
+            item.strips.setdefault("control" if flip.arm == "treatment" else "treatment", flip.other)
         item.reason = item.reason if item.reason is not None else flip.reason
     return found
 
@@ -74,7 +76,8 @@ def _request(report: Report, item: str) -> Text:
 
 
 def counts(report: Report) -> str:
-    """`12 lost, 9 broke, 17 flips, 3 gained`"""
-    numbers = {kind: sum(pair.kind == kind for pair in report.pairs) for kind in KINDS} | {"flip": len(report.flips)}
+    """`12 lost, 9 broke, 17 flips, 3 gained`: items, each once, also where it flips in both arms."""
+    numbers = {kind: sum(pair.kind == kind for pair in report.pairs) for kind in KINDS}
+    numbers["flip"] = len({flip.item for flip in report.flips})
     words = [f"{number:,} {kind if kind != 'flip' or number == 1 else 'flips'}" for kind, number in numbers.items() if number]
     return ", ".join(words) or "nothing"

@@ -206,8 +206,8 @@ def costs(report: Report) -> Table:
     """A column per arm: latency, tokens, agreement between the draws of an item, what was asked and what answered."""
     arms = report.arms
     rows: list[tuple[Text, ...]] = [
-        _row("p50", *(_ms(arm.p50_ms) for arm in arms)),
-        _row("p95", *(_ms(arm.p95_ms) for arm in arms)),
+        _row("p50", *(milliseconds(arm.p50_ms) for arm in arms)),
+        _row("p95", *(milliseconds(arm.p95_ms) for arm in arms)),
         _row("tokens in", *(f"{arm.tokens_in:,}" for arm in arms)),
         _row("tokens out", *(f"{arm.tokens_out:,}" for arm in arms)),
     ]
@@ -248,7 +248,8 @@ def _rate_or_na(value: Rate | None) -> str:
     return figures.NA if value is None else figures.rate(value)
 
 
-def _ms(value: int | None) -> str:
+def milliseconds(value: int | None) -> str:
+    """`840 ms`; `n/a` where more than one draw in twenty never arrived, or none was drawn."""
     return figures.NA if value is None else figures.duration(value)
 
 

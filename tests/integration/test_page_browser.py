@@ -118,6 +118,47 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, files: dict[str, Pat
         assert page.run("[document.documentElement.scrollWidth, visualViewport.scale]") == [width, 1]
 
 
+def test_on_a_telephone_the_main_tables_are_whole(browser: Browser, files: dict[str, Path]) -> None:
+    """Nothing of them has to be scrolled to the side, and they stay tables for those who hear them."""
+    with opened(browser, files["small"], width=360, height=740, phone=True) as page:
+        page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+        cut = page.run(
+            "['columns', 'draws', 'halves', 'moved', 'limits'].flatMap((name) =>"
+            "[...document.querySelectorAll(`[data-section=${name}] .scroll`)].filter((one) => one.scrollWidth > one.clientWidth))"
+            ".length"
+        )
+        assert cut == 0
+        said = page.send("Accessibility.getFullAXTree")["nodes"]
+        roles = [node["role"]["value"] for node in said if not node["ignored"]]
+        assert roles.count("table") >= 5 and {"columnheader", "rowheader", "cell"} <= set(roles)
+        words = [node["name"]["value"] for node in said if not node["ignored"] and node["role"]["value"] == "columnheader"]
+        assert {"reach", "contract ∣ reach", "check ∣ contract", "end to end", "stable pass", "reason"} <= set(words)
+
+
+def test_on_a_telephone_the_draw_that_was_asked_for_comes_first(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["small"], width=360, height=740, phone=True) as page:
+        for column, first in ((5, "treatment, draw 0: check failed"), (0, "control, draw 0: pass")):
+            page.click(f".row[data-place='0'] .d[data-column='{column}']")
+            top = page.run(
+                "[...document.querySelectorAll('.side .one')].sort((one, other) => one.getBoundingClientRect().top"
+                "- other.getBoundingClientRect().top)[0].querySelector('.said').innerText"
+            )
+            assert top == first
+            page.key("Escape")
+
+
+def test_every_heading_and_table_is_there_for_those_who_hear_the_page(browser: Browser, files: dict[str, Path]) -> None:
+    """Also what lies below the screen."""
+    with opened(browser, files["small"], height=300) as page:
+        said = [node for node in page.send("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+        names = [node["name"]["value"] for node in said if node["role"]["value"] == "heading"]
+        shown = page.run(
+            "[...document.querySelectorAll('h1, section > h2, summary > h2, summary > h3')].map((one) => one.innerText)"
+        )
+        assert sorted(names) == sorted(shown)
+        assert {"What moved", "Latency and tokens", "Provenance", "Whole digests"} <= set(names)
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_trend_is_quiet_offline_and_readable(browser: Browser, tmp_path: Path, dark: bool) -> None:
     """The page has no script; on a telephone its chart stays large enough to read, and scrolls."""
@@ -204,7 +245,7 @@ def test_filters_narrow_the_list(small: Page) -> None:
     assert chips == ["lost\n3", "broke\n2", "flip\n2", "gained\n1", "steadied\n1", "check\n4", "contract\n1", "unreached\n1",
                      "checker error\n1"]  # fmt: skip
     small.click(".chips button:nth-child(4)")
-    assert small.texts(IDS) == ["t0007"] and small.texts("#grid > [aria-live]") == ["1 of 4 items"]
+    assert small.texts(IDS) == ["t0007"] and small.texts("#grid [aria-live=polite].quiet") == ["1 of 4 items"]
     small.click(".chips button:nth-child(7)")
     assert small.texts(IDS) == ["t0052", "t0007"], "one or the other"
     fill(small, "label:nth-of-type(2) select", "billing", "change")

@@ -61,12 +61,12 @@ def test_the_column_that_moved_is_the_earliest_with_most_pairs_and_at_least_two(
 
 def test_flips_of_both_arms_fewest_passes_first() -> None:
     grid = tally({"treatment": ["ppk", "pkc", "ppp", "puu"], "control": ["ppp", "kup", "ccc", "ppp"]})
-    assert [(flip.arm, flip.item, flip.strip, flip.reason) for flip in flips(grid)] == [
-        ("treatment", "t0001", "pkc", "mismatch"),
-        ("treatment", "t0000", "ppk", "mismatch"),
-        ("control", "t0001", "kup", "mismatch"),
+    assert [(flip.arm, flip.item, flip.strip, flip.other, flip.reason) for flip in flips(grid)] == [
+        ("treatment", "t0001", "pkc", "kup", "mismatch"),
+        ("treatment", "t0000", "ppk", "ppp", "mismatch"),
+        ("control", "t0001", "kup", "pkc", "mismatch"),
     ]
-    assert [flip.item for flip in flips(tally({"treatment": ["pk"]}))] == ["t0000"]
+    assert [(flip.item, flip.other) for flip in flips(tally({"treatment": ["pk"]}))] == [("t0000", None)]
 
 
 @given(st.lists(st.tuples(STRIP, STRIP), min_size=1, max_size=6))

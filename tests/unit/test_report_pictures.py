@@ -65,6 +65,9 @@ def test_a_curve_never_falls_and_ends_where_draws_were_lost(times: list[int], lo
     for item, ms in enumerate(times):
         cells.add(pages.row(f"t{item:04d}", ms=ms))
     found = spread.latency(cells)
+    if not max(times):
+        assert found is None, "replies from a file take no time"
+        return
     assert found is not None
     points = [tuple(map(float, point.split(","))) for point in found.curves[0].points.split()]
     assert points == sorted(points, key=lambda point: (point[0], -point[1]))
@@ -87,13 +90,14 @@ def test_bars_hold_every_draw_whose_provider_counted(counts: list[int]) -> None:
     for item, tokens in enumerate(counts):
         cells.add(pages.row(f"t{item:04d}", usage=Usage(output=tokens)))
     found = spread.tokens(cells, out=True)
-    assert found is not None and found.known == len(counts)
+    assert found is not None
     (arm,) = found.arms
+    assert arm.known == f"{len(counts)} of {figures.count(len(counts), 'draw')} counted"
     assert arm.arm == "treatment" and 1 <= len(arm.bars) <= 24
     assert max(float(height) for *_, height in arm.bars) == pytest.approx(spread.BOTTOM - spread.TOP - 14, abs=0.1)
     for x, y, width, height in (map(float, bar) for bar in arm.bars):
         assert x >= spread.LEFT and x + width <= spread.RIGHT and width > 0
-        assert y + height == pytest.approx(float(arm.base), abs=0.11)
+        assert y + height == pytest.approx(float(arm.base), abs=0.11) and y >= float(arm.top) - 0.11
 
 
 def test_one_arm_has_one_bar_and_no_halves() -> None:

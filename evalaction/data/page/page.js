@@ -101,6 +101,7 @@ const showDraws = (data) => {
     const tags = [["", "all"], ...data.tags.map(([tag]) => [tag, visible(tag)])];
     tools.append(labelled("tag", choice(tags, (value) => { list.wanted.tag = value; refresh(); })));
   }
+  const found = make("div", "found");
   const legend = make("p", "legend");
   for (const letter of "pkcue") {
     const entry = make("span", "count", WORDS[letter]);
@@ -108,7 +109,8 @@ const showDraws = (data) => {
     legend.append(entry);
   }
   status.setAttribute("aria-live", "polite");
-  place.append(tools, makeChips(list, refresh), status, grid.view, none, panel.side, legend);
+  found.append(status, legend);
+  place.append(tools, makeChips(list, refresh), found, grid.view, none, panel.side);
   place.hidden = false;
   refresh();
   addEventListener("keydown", (event) => { if (event.key === "Escape") panel.close(); });

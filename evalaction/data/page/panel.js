@@ -71,10 +71,10 @@ const makePanel = (data, onClose) => {
     return [make("p", "quiet", label + note), box];
   };
 
-  const one = (item, arm, draw) => {
+  const one = (item, arm, draw, asked) => {
     const cell = item * data.draws + draw;
     const letter = data.sides[arm].letters[cell];
-    const box = make("div", "one");
+    const box = make("div", asked ? "one asked" : "one");
     const said = make("p", "said");
     said.append(mark(letter), document.createTextNode(`${data.arms[arm]}, draw ${draw}: ${WORDS[letter]}`));
     box.append(said, facts([...columns(letter), ...detail(arm, cell, letter)]), ...text(arm, cell, letter));
@@ -85,7 +85,7 @@ const makePanel = (data, onClose) => {
     const name = make("bdi", "", visible(data.ids[item]) || "–");
     const letter = data.sides[arm].letters[item * data.draws + draw];
     title.replaceChildren(name, document.createTextNode(` · ${data.arms[arm]}, draw ${draw}: ${WORDS[letter]}`));
-    body.replaceChildren(...data.arms.map((_, number) => one(item, number, draw)));
+    body.replaceChildren(...data.arms.map((_, number) => one(item, number, draw, number === arm)));
     const first = side.hidden;
     side.hidden = false;
     if (first) side.parentElement.querySelector(".view").scrollIntoView({ block: "start" });

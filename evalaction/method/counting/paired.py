@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from evalaction.method.counting.tally import COLUMN_OF, OFF_CONTRACT, PASS, UNREACHED, WRONG, ArmTally, Tally
+from evalaction.method.counting.tally import COLUMN_OF, OFF_CONTRACT, PASS, UNREACHED, WRONG, Tally
 from evalaction.method.records import ARMS, ArmName
 from evalaction.method.report import ColumnName, Flip, Pair, PairKind
 
@@ -83,14 +83,17 @@ def moved_column(counts: dict[ColumnName, tuple[int, int]]) -> ColumnName | None
 
 def flips(tally: Tally) -> tuple[Flip, ...]:
     """Items that both pass and fail, treatment first, fewest passes first; the reason is that of the first failing draw."""
-    return tuple(flip for arm in ARMS if arm in tally.sides for flip in _arm_flips(tally.ids, tally.sides[arm], arm))
+    return tuple(flip for arm in ARMS if arm in tally.sides for flip in _arm_flips(tally, arm))
 
 
-def _arm_flips(ids: Sequence[str], side: ArmTally, arm: ArmName) -> list[Flip]:
+def _arm_flips(tally: Tally, arm: ArmName) -> list[Flip]:
+    side = tally.sides[arm]
+    other = next((theirs for name, theirs in tally.sides.items() if name != arm), None)
     found = []
-    for item, name in enumerate(ids):
+    for item, name in enumerate(tally.ids):
         strip = side.strip(item)
         failed = next((draw for draw, letter in enumerate(strip) if letter in _FAILS), None)
         if failed is not None and PASS in strip:
-            found.append(Flip(item=name, arm=arm, strip=strip.decode(), reason=side.reason(item, failed)))
+            beside = other.strip(item).decode() if other is not None else None
+            found.append(Flip(item=name, arm=arm, strip=strip.decode(), reason=side.reason(item, failed), other=beside))
     return sorted(found, key=lambda flip: flip.strip.count("p"))

@@ -46,7 +46,7 @@ def cell(text: Text) -> Markup:
     match text:
         case (str(words),):
             flag = _FLAG.search(words)
-            shown = _own(words[: flag.start()] if flag else words)
+            shown = _own((words[: flag.start()] if flag else words).replace(" %", "\u00a0%"))
             moved = shown.replace(" ◀", Markup(' <strong class="moved" title="the column that moved">◀</strong>'))
             return moved + (Markup(' <strong class="flag">{}</strong>').format(flag[1]) if flag else Markup(""))
     return line(text)

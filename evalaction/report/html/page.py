@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evalaction.method.report import Report
-from evalaction.report import figures
+from evalaction.method.report import ArmReport, Report
+from evalaction.report import figures, tables
 from evalaction.report.blocks import Document
 from evalaction.report.cells import Cells
 from evalaction.report.encode import one_line, visible
@@ -30,6 +30,8 @@ _OPEN = frozenset({"moved", "limits"})
 _VERDICT = frozenset({"breaks", "todo"})
 _LAST = frozenset({"reasons", "costs", "diffs"})
 """Below the list of draws."""
+_SHAPES = {"columns": "turned", "draws": "turned", "halves": "turned", "moved": "listed", "limits": "listed"}
+"""Tables that are turned on their side, or written item by item, where the screen is narrow."""
 _TITLES = {"columns": "Columns", "draws": "Draws", "halves": "Halves"}
 
 
@@ -73,6 +75,7 @@ def _context(report: Report, doc: Document, drawn: Drawn | None) -> dict[str, An
         "before": [section for section in doc.sections if section.name not in _VERDICT | _LAST],
         "after": [section for section in doc.sections if section.name in _LAST],
         "titles": _TITLES,
+        "shapes": _SHAPES,
         "opened": _OPEN,
         "name": one_line(doc.name, inline.LONGEST_NAME) or "–",
         "shares": [(arm.arm, pictures.shares(arm)) for arm in report.arms],
@@ -98,9 +101,17 @@ def _context(report: Report, doc: Document, drawn: Drawn | None) -> dict[str, An
         context["data"] = map(_trusted, chunks(report, drawn.cells, drawn.texts, kept, moved))
         if report.arms:
             context["latency"] = spread.latency(drawn.cells)
+            context["arrived"] = {arm.arm: _arrived(arm) for arm in report.arms}
             counted = (spread.tokens(drawn.cells, out=True), spread.tokens(drawn.cells, out=False))
             context["tokens"] = [one for one in counted if one]
     return context
+
+
+def _arrived(arm: ArmReport) -> str:
+    """What a curve of latency comes to, in the figures of the tables."""
+    p50, p95 = map(tables.milliseconds, (arm.p50_ms, arm.p95_ms))
+    parts = (f"{figures.rate(arm.columns.reach)} arrived", f"p50 {p50}", f"p95 {p95}")
+    return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
 
 def _trusted(text: str) -> Markup:

@@ -12,8 +12,8 @@ from evalaction.method.records import ArmName
 from evalaction.report import figures
 from evalaction.report.cells import Cells
 
-WIDTH, HEIGHT = 360, 190
-LEFT, RIGHT, TOP, BOTTOM = 40, WIDTH - 12, 26, HEIGHT - 28
+WIDTH, HEIGHT = 360, 206
+LEFT, RIGHT, TOP, BOTTOM = 44, WIDTH - 14, 28, HEIGHT - 44
 _STEPS = 100
 _BINS = 24
 _TICKS = 5
@@ -35,11 +35,14 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bars:
-    """One arm's histogram: left edge, top, width and height of each bar; `base` is where they stand."""
+    """One arm's histogram: left edge, top, width and height of each bar; they stand on `base`, the tallest may reach `top`."""
 
     arm: ArmName
     base: str
+    top: str
     bars: tuple[tuple[str, str, str, str], ...]
+    known: str
+    """How many of its draws the provider counted, as in a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,15 +56,16 @@ class Tokens:
     title: str
     arms: tuple[Bars, ...]
     ticks: tuple[Tick, ...]
-    known: int
-    """Draws whose provider counted."""
+    tallest: str
+    """Draws in the tallest bar, which is the scale of both arms."""
 
 
 def latency(cells: Cells) -> Latency | None:
-    """None where nothing reached. What did not reach never arrives: its curve ends below the top."""
+    """None where nothing reached, or nothing took time (replies from a file). What did not reach never arrives: its curve ends
+    below the top."""
     found = {arm: _reached(cells, arm) for arm in cells.arms}
     values = [value for times in found.values() if times for value in (times[0], times[-1])]
-    if not values:
+    if not values or not max(values):
         return None
     low, high = _around(min(values), max(values))
 
@@ -121,6 +125,7 @@ def tokens(cells: Cells, *, out: bool) -> Tokens | None:
     bins = {arm: _binned(values, width) for arm, values in counts.items()}
     tallest = max(max(one) for one in bins.values())
     room = (BOTTOM - TOP) / len(bins)
+    drawn = len(cells.ids) * cells.draws
     used = max(len(one) for one in bins.values())
 
     def place(number: float) -> float:
@@ -134,11 +139,12 @@ def tokens(cells: Cells, *, out: bool) -> Tokens | None:
             for number, count in enumerate(heights)
             if (tall := count / tallest * (room - 14))
         )
-        arms.append(Bars(arm=arm, base=_number(base), bars=bars))
+        known = f"{len(counts[arm]):,} of {figures.count(drawn, 'draw')} counted"
+        arms.append(Bars(arm=arm, base=_number(base), top=_number(base - room + 14), bars=bars, known=known))
     step = max(1, round(used / _TICKS))
     ticks = tuple(Tick(x=_number(place(number)), text=f"{number * width:,}") for number in range(0, used + 1, step))
-    known = sum(map(len, counts.values()))
-    return Tokens(title="tokens out" if out else "tokens in", arms=tuple(arms), ticks=ticks, known=known)
+    title = "tokens out" if out else "tokens in"
+    return Tokens(title=title, arms=tuple(arms), ticks=ticks, tallest=f"{tallest:,}")
 
 
 def _counts(cells: Cells, arm: ArmName, *, out: bool) -> Sequence[int]:
