@@ -212,7 +212,7 @@ def moved_levers(ours: Resolved, theirs: Resolved) -> tuple[str, ...]:
     ways = [[_way(endpoint, held) for endpoint in arm.endpoints] for arm, held in zip((ours, theirs), files, strict=True)]
     places = zip(ours.places, theirs.places, strict=True)
     rerouted = [
-        a.route is not None and b.route is not None and a.endpoint.name != b.endpoint.name and ways[0][here] != ways[1][there]
+        (a.route is not None or b.route is not None) and a.endpoint.name != b.endpoint.name and ways[0][here] != ways[1][there]
         for (a, b), (here, there) in zip(pairs, places, strict=True)
     ]
     stayed = [pair for pair, other in zip(pairs, rerouted, strict=True) if not other]

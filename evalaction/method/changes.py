@@ -109,7 +109,7 @@ def _endpoint_changes(ours: Resolved, theirs: Resolved, redact: Redact) -> Itera
     if len(new) == len(old) == 1:
         if new[0].name != old[0].name:
             # Where rules choose, another model comes with the other endpoint, and is no lever of its own.
-            routed = ours.source.arm.route is not None and theirs.source.arm.route is not None
+            routed = ours.source.arm.route is not None or theirs.source.arm.route is not None
             lever = "route" if routed else "endpoint"
             yield Change(lever=lever, name="endpoint", old=redact(old[0].name), new=redact(new[0].name))
             if routed:

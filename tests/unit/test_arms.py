@@ -252,6 +252,12 @@ def test_an_item_that_goes_another_way_moves_the_route_alone() -> None:
     assert moved_levers(ours, arm(big, small, small, routes=("2", "2", "2"))) == ()
 
 
+def test_an_arm_that_takes_or_loses_its_rules_moves_the_route() -> None:
+    big, small = endpoint("big", model="b"), endpoint("small", model="s")
+    ours, theirs = arm(small, small), arm(big, small, routes=("1", "default"))
+    assert moved_levers(ours, theirs) == moved_levers(theirs, ours) == ("route",)
+
+
 def test_an_endpoint_of_another_name_is_no_other_way() -> None:
     small, tiny = endpoint("small", model="s"), endpoint("tiny", model="s")
     ours, theirs = (arm(one, routes=("default",)) for one in (tiny, small))
