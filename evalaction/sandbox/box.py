@@ -186,7 +186,7 @@ class Box:
         load = Load(entry=task.entry, argument=task.argument, argv=task.argv, env=task.env, files=task.files)
         sent = [mine(_sealed(load.pack()))]
         given = task.descriptors
-        sent.append(given[0] if 0 in given else mine(_sealed(task.stdin) if task.stdin else os.open("/dev/null", os.O_RDONLY)))
+        sent.append(given[0] if 0 in given else mine(_sealed(task.stdin)))  # also for nothing: times of /dev/null are seen by all
         sent += [given[number] if number in given else mine(capture.pipe(number)) for number in (1, 2)]
         sent += [given[number] for number in sorted(given) if number > 2]
         if len(sent) > DESCRIPTORS:

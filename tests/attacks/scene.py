@@ -138,6 +138,8 @@ def _files(place: Path, key: str) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(0o666)
+        with contextlib.suppress(OSError):  # where the file system keeps attributes
+            os.setxattr(path, "user.origin", key.encode())
     for folder in (place, *(one for one in place.rglob("*") if one.is_dir())):
         folder.chmod(0o777)
     return [str(place / name) for name in texts if name != "runner/github_env"]

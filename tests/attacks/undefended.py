@@ -33,11 +33,12 @@ class Run:
         folder = WORK / "draws"
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
         self._out = folder / f"{name}.out"
-        with self._out.open("wb") as out:
+        (WORK / "stdin").touch()
+        with self._out.open("wb") as out, (WORK / "stdin").open("rb") as nothing:
             self.process = subprocess.Popen(
                 [sys.executable, f"{name}.py"],
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
+                stdin=nothing,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 close_fds=False,

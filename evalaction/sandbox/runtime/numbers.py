@@ -13,10 +13,14 @@ _COMMON = {
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_open": 434, "clone3": 435,
     "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "landlock_create_ruleset": 444,
     "landlock_add_rule": 445, "landlock_restrict_self": 446, "memfd_secret": 447, "process_mrelease": 448,
-    "set_mempolicy_home_node": 450, "fchmodat2": 452, "statmount": 457, "listmount": 458, "lsm_set_self_attr": 460,
-    "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467,
+    "set_mempolicy_home_node": 450, "cachestat": 451, "fchmodat2": 452, "statmount": 457, "listmount": 458,
+    "lsm_set_self_attr": 460, "setxattrat": 463, "getxattrat": 464, "listxattrat": 465, "removexattrat": 466,
+    "open_tree_attr": 467, "file_setattr": 469,
 }  # fmt: skip
 _X86_64 = _COMMON | {
+    "mincore": 27, "connect": 42, "accept": 43, "bind": 49, "listen": 50, "sync": 162, "getxattr": 191, "lgetxattr": 192,
+    "fgetxattr": 193, "listxattr": 194, "llistxattr": 195, "flistxattr": 196, "fadvise64": 221, "accept4": 288, "syncfs": 306,
+    "preadv2": 327,
     "ioctl": 16, "sendmsg": 46, "setpgid": 109, "setsid": 112, "io_setup": 206, "inotify_init": 253, "inotify_init1": 294,
     "sendmmsg": 307,
     "shmget": 29, "shmat": 30, "shmctl": 31, "socket": 41, "socketpair": 53, "clone": 56, "fork": 57, "vfork": 58,
@@ -38,6 +42,8 @@ _X86_64 = _COMMON | {
     "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _AARCH64 = _COMMON | {
+    "getxattr": 8, "lgetxattr": 9, "fgetxattr": 10, "listxattr": 11, "llistxattr": 12, "flistxattr": 13, "sync": 81, "bind": 200,
+    "listen": 201, "accept": 202, "connect": 203, "fadvise64": 223, "mincore": 232, "accept4": 242, "syncfs": 267, "preadv2": 286,
     "io_setup": 0, "inotify_init1": 26, "setpgid": 154, "setsid": 157, "sendmsg": 211, "sendmmsg": 269,
     "setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16,
     "lookup_dcookie": 18,

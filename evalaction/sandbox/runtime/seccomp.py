@@ -12,7 +12,7 @@ from evalaction.sandbox.runtime import kernel
 from evalaction.sandbox.runtime.numbers import Architecture
 
 ALLOW, KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-EPERM, EAGAIN, ENOSYS, EAFNOSUPPORT = 1, 11, 38, 97
+EPERM, EAGAIN, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 11, 38, 95, 97
 _X32_BIT = 0x40000000
 _CLONE_THREAD = 0x10000
 _NAMESPACES = (
@@ -21,8 +21,11 @@ _NAMESPACES = (
 )  # fmt: skip
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
+_OF_INODES = (0x40086602, 0x401C5820, 0x40087602, 0x40086604, 0x40806685, 0x800C6613)
+"""FS_IOC_SETFLAGS, FSSETXATTR, SETVERSION (and ext4's), ENABLE_VERITY, SET_ENCRYPTION_POLICY: a descriptor to read is enough."""
 _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
 _F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SETPIPE_SZ = 8, 10, 15, 1031
+_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT = 1024, 1026, 1036, 1038
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SCHED_CORE = 1, 4, 22, 36, 62
 _SECCOMP_SET_MODE_FILTER = 1
 
@@ -47,17 +50,24 @@ FORBIDDEN = (
 OTHERS = (
     "ioprio_set", "pidfd_open", "pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "sched_setaffinity", "tkill",
 )  # fmt: skip
-# What a program that starts no other has no use for: memory of the kernel that no limit counts or that all users share.
+# What a program that starts no other has no use for: memory of the kernel that no limit counts or that all users share, the
+# cache of files among it, by which one draw could tell another what it has read.
 ALONE = (
-    "inotify_init", "inotify_init1", "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self", "seccomp",
-    "sendmmsg", "sendmsg",
+    "cachestat", "fadvise64", "inotify_init", "inotify_init1", "landlock_add_rule", "landlock_create_ruleset",
+    "landlock_restrict_self", "mincore", "preadv2", "seccomp", "sendmmsg", "sendmsg", "sync", "syncfs",
 )  # fmt: skip
+# Without a network there are only pairs, which have met already; a name that one takes is seen by all draws.
+ADDRESSES = ("accept", "accept4", "bind", "connect", "listen")
 _OF_RESOLVERS = ("sendmmsg", "sendmsg")
 # Without namespaces: metadata that Landlock does not guard; and whoever leaves his group of processes cannot be ended with it.
 FORBIDDEN_BARE = (
-    "chmod", "chown", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fremovexattr", "fsetxattr", "futimesat",
-    "lchown", "lremovexattr", "lsetxattr", "removexattr", "removexattrat", "setpgid", "setsid", "setxattr", "setxattrat",
-    "utime", "utimensat", "utimes",
+    "chmod", "chown", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "file_setattr", "fremovexattr", "fsetxattr",
+    "futimesat", "lchown", "lremovexattr", "lsetxattr", "removexattr", "removexattrat", "setpgid", "setsid", "setxattr",
+    "setxattrat", "utime", "utimensat", "utimes",
+)  # fmt: skip
+# The same, for reading: whoever copies a file goes on where a file system has no attributes.
+ATTRIBUTES_BARE = (
+    "fgetxattr", "flistxattr", "getxattr", "getxattrat", "lgetxattr", "listxattr", "listxattrat", "llistxattr",
 )  # fmt: skip
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
@@ -88,6 +98,8 @@ def program(architecture: Architecture, rules: Rules, pid: int) -> bytes:
         code += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, KILL_PROCESS)]
     refused = dict.fromkeys(_refused(rules), EPERM)
     refused |= {} if rules.fork else {"fork": EAGAIN, "vfork": EAGAIN}
+    refused |= dict.fromkeys(ATTRIBUTES_BARE, EOPNOTSUPP) if rules.bare else {}
+    refused |= {"preadv2": ENOSYS} if "preadv2" in refused else {}  # libraries fall back to preadv
     refused["clone3"] = ENOSYS  # its flags are out of sight; libraries fall back to clone
     for name, error in refused.items():
         if name in known:
@@ -104,6 +116,8 @@ def _refused(rules: Rules) -> Iterable[str]:
         yield from FORBIDDEN_BARE
     if not rules.others:
         yield from OTHERS
+    if not rules.network:
+        yield from ADDRESSES
     if not rules.fork:
         yield from (name for name in ALONE if not (rules.network and name in _OF_RESOLVERS))
 
@@ -131,10 +145,13 @@ def _decisions(rules: Rules, pid: int) -> Iterable[_Decision]:
     # Half of a datagram pair can send to every datagram socket that has a path or a name.
     yield _Decision("socketpair", _SECOND, _SOCK_TYPE, (_SOCK_STREAM, _SOCK_SEQPACKET), None, _ERRNO | EAFNOSUPPORT)
     yield _Decision("socketpair", _FIRST, every, (_AF_UNIX,), ALLOW, _ERRNO | EAFNOSUPPORT)
-    yield _Decision("ioctl", _SECOND, every, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), refused, ALLOW)
+    yield _Decision("ioctl", _SECOND, every, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP, *_OF_INODES), refused, ALLOW)
     yield _Decision("prlimit64", _FIRST, every, (0, pid), ALLOW, refused)
-    if not rules.others:  # signals sent by way of a descriptor's owner, and pipes whose size is counted for its user
-        yield _Decision("fcntl", _SECOND, every, (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SETPIPE_SZ), refused, ALLOW)
+    # Of a file that all can read: who opens it waits for a lease, is told of by notices, and finds the hints.
+    shared = (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT)
+    # Signals sent by way of a descriptor's owner, and pipes whose size is counted for its user.
+    owned = () if rules.others else (_F_SETOWN, _F_SETSIG, _F_SETOWN_EX, _F_SETPIPE_SZ)
+    yield _Decision("fcntl", _SECOND, every, (*owned, *shared), refused, ALLOW)
     clearing = (_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER) if rules.bare else ()
     filters = () if rules.fork else (_PR_SET_SECCOMP,)
     yield _Decision("prctl", _FIRST, every, (_PR_SCHED_CORE, *clearing, *filters), refused, ALLOW)
