@@ -11,6 +11,7 @@ from evalaction.method.card import AtCommit
 if TYPE_CHECKING:
     from evalaction.cli.parser import Options
     from evalaction.engine.trial import Trial
+    from evalaction.method.judging.facts import AskedBy
     from evalaction.registration.frozen import Frozen
 
 
@@ -33,7 +34,7 @@ def opposed(options: Options, *, needed: bool = True) -> Callable[[Frozen], Tria
 
             found = find_base(git, None, ref=options.base, ca_bundle=options.ca_bundle)
             base = found.commit if found else None
-        question = "head" if options.question == "head" else "base"
-        return trial_of(frozen, Against(git=git, base=base, question=question, ca_bundle=options.ca_bundle))  # type: ignore[arg-type]
+        question: AskedBy = "head" if options.question == "head" else "base"
+        return trial_of(frozen, Against(git=git, base=base, question=question, ca_bundle=options.ca_bundle))
 
     return find

@@ -17,7 +17,7 @@ from evalaction.importers.imported import KEPT, MIRROR, Imported, Ledger, NotCar
 from evalaction.importers.items import jsonl, tried
 from evalaction.importers.loose_yaml import read_loose
 from evalaction.importers.places import Place, filled, names_in, text_of
-from evalaction.importers.text_checks import Need, one_check
+from evalaction.importers.text_checks import Kind, Need, one_check
 from evalaction.method.canonical import Json
 from evalaction.method.exams.items import ROLES
 from evalaction.method.exams.template import read_template
@@ -31,7 +31,7 @@ _FIELDS = (
 _CUT = ("testData", "evaluators")
 _STRING = ("equals", "contains", "startsWith", "endsWith")
 """In the order in which gh-models looks for them; it reads the first alone."""
-_NEEDS = {"equals": "whole", "contains": "anywhere", "startsWith": "start", "endsWith": "end"}
+_NEEDS: Mapping[str, Kind] = {"equals": "whole", "contains": "anywhere", "startsWith": "start", "endsWith": "end"}
 EDGES = "white space at the edge of a text is left out here; gh-models trims the reply alone, and never passes such an evaluator"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -149,10 +149,7 @@ def _item(
             ledger.part(place.at(name).line, f"{item_id}: `{short(name)}`", lost.why)
     for name in sorted(used - variables.keys()):
         raise NotCarried(f"it has no `{name}`, so that gh-models leaves the place as it stands")
-    needs = [
-        Need(kind=_NEEDS[one.kind], texts=(_text(one, variables),), fold=one.kind != "equals")  # type: ignore[arg-type]
-        for one in evaluators
-    ]
+    needs = [Need(kind=_NEEDS[one.kind], texts=(_text(one, variables),), fold=one.kind != "equals") for one in evaluators]
     if any(need.edged(text) != text for need in needs for text in need.texts):
         ledger.note(EDGES)
     return tried({"id": item_id, "vars": variables, **one_check(needs)})

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from evalaction.errors import SourceError
-from evalaction.method.canonical import Json
 from evalaction.method.cards.fits import fits
 from evalaction.method.reading.source import Document, Path
 from evalaction.method.reading.text import short, suggestion
@@ -141,7 +140,7 @@ def _wrong(document: Document, path: Path, error: ValidationError) -> str:  # no
 
 
 def _wrong_type(document: Document, path: Path, wanted: tuple[str, ...]) -> str:
-    spot, value = document.spot(path), _at(document.value, path)
+    spot, value = document.spot(path), document.at(path)
     if value is None:
         return f"`{dotted(path)}` is empty; remove it or give it a value"
     want = next(one for one in wanted if one != "null")
@@ -163,20 +162,13 @@ def _wrong_type(document: Document, path: Path, wanted: tuple[str, ...]) -> str:
 
 
 def _shown(document: Document, path: Path) -> str:
-    value = _at(document.value, path)
+    value = document.at(path)
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
         return "a list"
     raw = short(document.raw(path) or str(value), 40)
     return f'the text "{raw}"' if isinstance(value, str) else raw
-
-
-def _at(value: Json, path: Path) -> Json:
-    found: Any = value
-    for part in path:
-        found = found[part]
-    return found  # type: ignore[no-any-return]
 
 
 def _is_number(text: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evalaction.errors import SourceError
 from evalaction.method.canonical import Json
@@ -21,10 +20,7 @@ class Part:
 
     @property
     def value(self) -> Json:
-        found: Any = self.document.value
-        for step in self.path:
-            found = found[step]
-        return found  # type: ignore[no-any-return]
+        return self.document.at(self.path)
 
     @property
     def line(self) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from evalaction.errors import SourceError
 from evalaction.method.canonical import Json
@@ -47,6 +47,13 @@ class Document:
     text: str
     value: Json
     spots: Mapping[Path, Spot]
+
+    def at(self, path: Path) -> Json:
+        """The value at a path. Raises KeyError, IndexError or TypeError where there is none."""
+        found: Any = self.value
+        for step in path:
+            found = found[step]
+        return cast("Json", found)
 
     def spot(self, path: Path) -> Spot:
         """The spot of a path, or of its nearest parent that exists."""
