@@ -283,4 +283,10 @@ def settle(prepared: Prepared) -> None:
                 "its change into a branch of this repository to have it judged.",
                 code="program_not_judged",
             )
-        raise Settled("Both arms send the same requests to the same endpoints, so nothing was drawn.", outcome=Outcome.UNCHANGED)
+        raise Settled(_why_same(prepared.trial), outcome=Outcome.UNCHANGED)
+
+
+def _why_same(trial: Trial) -> str:
+    if trial.base is not None and trial.base == trial.judged.commit:
+        return "Base is the judged commit itself, so nothing was drawn; to judge a change, name the commit before it as base."
+    return "Both arms send the same requests to the same endpoints, so nothing was drawn."

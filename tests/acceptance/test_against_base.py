@@ -73,6 +73,18 @@ def test_unchanged_leaves_a_folder_that_can_be_used_again(make: Make, server: En
     assert len((folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()) == 8 and sums_hold(folder)
 
 
+def test_a_base_that_is_the_judged_commit_is_told(make: Make, server: EndpointServer) -> None:
+    project, base = changed(make, server)
+    for name in ("main", project.repo.git("rev-parse", "HEAD")):
+        done = project.run("--base", name)
+        assert done.code == 0 and "Base is the judged commit itself" in done.out and server.count == 0
+    project.repo.commit({"README.md": b"x"})
+    project.repo.git("branch", "ahead")
+    project.repo.git("checkout", "--quiet", "--detach", "HEAD~1")
+    assert "Base is the judged commit itself" in project.run("--base", "ahead").out
+    assert project.run("--base", base, to="other").code == 0 and server.count == 16
+
+
 def test_nothing_to_judge_comes_after_registration_and_before_budget_halves_and_secrets(make: Make) -> None:
     refused = {"budget": {"calls": 1}, "sign": SIGN}
     project, base = changed(make, card=refused, files=exam(31), change={"README.md": b"x"})

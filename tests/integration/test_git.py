@@ -248,6 +248,15 @@ def test_the_callers_environment_is_not_handed_on(repo: Repo, tmp_path: Path, mo
     assert not marker.exists() and not (tmp_path / "trace").exists()
 
 
+def test_grafts_do_not_change_history(repo: Repo) -> None:
+    first = repo.commit({"a": b"1"})
+    second = repo.commit({"a": b"2"})
+    (repo.root / ".git" / "info").mkdir(exist_ok=True)
+    (repo.root / ".git" / "info" / "grafts").write_text(f"{second}\n", encoding="utf-8")
+    git = Git(repo.root)
+    assert git.is_ancestor(first, second) and git.merge_base(first, second) == first
+
+
 def test_replacement_objects_are_not_followed(repo: Repo) -> None:
     (repo.root / "forged").write_bytes(b"forged\n")
     forged = repo.git("hash-object", "-w", "forged")
