@@ -26,7 +26,7 @@ from evalaction.method.series.entry import Entry
 from evalaction.method.series.latency import Latency
 from evalaction.method.series.trend import Trend, trend_json, trend_of
 from evalaction.report.trend.comparison import Shown, comparison_json, comparison_markdown, comparison_text
-from evalaction.report.trend.html import trend_page
+from evalaction.report.trend.html import MOST_IN_PICTURE, MOST_ROWS, trend_page
 from evalaction.report.trend.markdown import MOST_IN_CHART, mermaid, trend_markdown
 from evalaction.report.trend.svg import HEIGHT, trend_svg
 from evalaction.report.trend.text import trend_text
@@ -119,7 +119,7 @@ def test_the_alarm_is_said_first() -> None:
     trend = broken()
     assert trend.alarm
     assert "Drift alarm: over 4 runs 24 items got worse and 6 better" in trend_text(trend).splitlines()[2]
-    assert '<p class="alarm"><strong>Drift alarm' in page(trend)
+    assert '<p class="alarm">Drift alarm' in page(trend)
 
 
 def test_the_chart_and_the_table_say_the_same() -> None:
@@ -232,6 +232,26 @@ def test_the_picture_is_well_formed_and_tells_lines_apart_by_more_than_colour(le
     assert root.get("role") == "img" and root.get("aria-label")
     numbers = re.findall(r'(?:cx|cy|x1|x2|y1|y2|x|y)="(-?[\d.]+)"', trend_svg(points))
     assert all(0 <= float(number) <= 720 for number in numbers)
+
+
+@pytest.mark.parametrize("top", [0, 1, 40, 900, 1_000, 4_000, 10_000, 700_000, 10**8])
+def test_no_label_of_the_picture_is_cut(top: int) -> None:
+    slow = arm("treatment", ["ppp"], latency=Latency(top, top, top))
+    picture = ElementTree.fromstring(trend_svg(trend_of([night(1, ["ppp"], arms=(slow,))]).points))
+    ends = [(float(one.get("x", "0")), one.text or "") for one in picture.iter("{http://www.w3.org/2000/svg}text")
+            if one.get("text-anchor") == "end"]  # fmt: skip
+    assert len(ends) == 7 and all(x - 0.62 * 11 * len(words) >= 0 for x, words in ends), ends
+
+
+def test_of_a_long_history_the_page_draws_and_lists_the_newest_runs() -> None:
+    text = page(trend_of([night(1, ["p"], run=f"{number:05}-1") for number in range(MOST_ROWS + 7)]))
+    assert "7 older runs are in the history." in text and text.count("<tr><td>") == MOST_ROWS
+    assert text.count("<title>run ") == 4 * MOST_IN_PICTURE and f"run {MOST_ROWS + 7}: reach" in text
+
+
+def test_one_card_is_the_heading_of_its_page_and_several_have_one_above() -> None:
+    assert re.findall(r"<h(\d)", page(broken())) == ["1"]
+    assert re.findall(r"<h(\d)>(?:Trends of 2 cards)?", trend_page([broken(), hostile()])) == ["1", "2", "2"]
 
 
 def test_every_measure_is_in_the_picture_with_its_interval() -> None:

@@ -13,7 +13,7 @@ from evalaction.method.series.trend import Measured, Point
 from evalaction.report.trend.cells import measured, share, times
 
 WIDTH, HEIGHT = 720, 356
-_LEFT, _RIGHT = 52, 12
+_LEFT, _RIGHT = 70, 12
 _TOP, _BOTTOM = 26, 212
 _TOP_MS, _BOTTOM_MS = 246, 328
 _ROUND_MS = tuple(factor * int(f"1{'0' * power}") for power in range(10) for factor in (1, 2, 5))
@@ -110,7 +110,7 @@ def _axes(points: Sequence[Point], top: int) -> Iterator[str]:
     for percent in (0, 25, 50, 75, 100):
         yield from _rule(_y(percent / 100), f"{percent} %")
     yield from _rule(_BOTTOM_MS, "0 ms")
-    yield from _rule(_TOP_MS, f"{top // 1000:,} s" if top >= 10_000 else f"{top:,} ms")
+    yield from _rule(_TOP_MS, f"{top // 1000:,} s" if top >= 1000 else f"{top} ms")
     every = max(1, len(points) // 10)
     for place, point in enumerate(points):
         x = _x(place, points)
