@@ -29,7 +29,7 @@ MOST_COMPARED = 1_000
 _UNENDED = "\\ No newline at end of file"
 _UNSEEN = re.compile(r"[^\S \t]")
 _HEADING = re.compile(r"\A@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\Z")
-_PLAIN = frozenset({"api", "output", "url_env", "key_env", "api_version"})
+_PLAIN = frozenset({"api", "output", "url_env", "key_env", "api_version", "trace", "counters"})
 """Fields of an endpoint that are shown; of the others, addresses among them, only that they differ."""
 
 
@@ -196,7 +196,7 @@ def _mapping(value: Json) -> Mapping[str, Json]:
 
 
 def _text(value: Json, redact: Redact) -> str | None:
-    return None if value is None else _cut(redact(str(value)))
+    return None if value is None else _cut(redact(value if isinstance(value, str) else dumps(value)))
 
 
 def _cut(text: str) -> str:

@@ -80,6 +80,13 @@ def test_an_address_is_told_to_differ_and_never_shown() -> None:
     assert "model.example" not in str(found) and "X-Key" not in str(found)
 
 
+def test_where_a_counter_is_read_is_shown() -> None:
+    old, new = (endpoint(trace=trace, counters={"hops": "/n"}) for trace in ("/trace", "/other"))
+    assert changed(arm(new), arm(old)) == [Change(lever="endpoint", name="trace", old="/trace", new="/other")]
+    moved = changed(arm(replace(old, counters={"hops": "/hunter22"})), arm(old))
+    assert moved == [Change(lever="endpoint", name="counters", old='{"hops":"/n"}', new='{"hops":"/***"}')]
+
+
 def test_another_model_comes_with_another_route() -> None:
     entry = Arm(route="r.yaml", system="a.md")
     found = changed(arm(replace(MAIN, name="cheap", model="small"), entry=entry), arm(MAIN, entry=entry))
