@@ -19,6 +19,8 @@ from evalaction.method.card import Endpoint
 from evalaction.method.records import Message, Output, Usage
 
 _PATH = "/chat/completions"
+_BROKE_OFF = {"error", "insufficient_system_resource"}
+"""Finish reasons of OpenRouter and DeepSeek for an answer that the server did not end."""
 OURS = {"model", "messages", "stream", "n"}
 
 
@@ -56,6 +58,8 @@ def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
     called = _calls(message)
     refusal = reading.name(message.get("refusal"))
     finish_reason = reading.name(choice.get("finish_reason"))
+    if finish_reason in _BROKE_OFF:
+        raise Malformed(f"the answer broke off, its finish_reason is {finish_reason}")
     wanted = content if output == "text" else calls.render_unparsed(called)
     return Reading(
         output=wanted,

@@ -10,17 +10,14 @@ from decimal import Decimal
 
 from evalaction.method import canonical
 from evalaction.method.canonical import Json
+from evalaction.method.counting.reasons import CUT_BY_FILTER, CUT_BY_LENGTH
 from evalaction.method.reading import strict_json
 from evalaction.method.records import Usage
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EMPTY_WORDS = {
-    "length": "empty:length",
-    "max_tokens": "empty:length",
-    "max_output_tokens": "empty:length",
-    "model_context_window_exceeded": "empty:length",
-    "content_filter": "empty:filter",
-    "safety": "empty:filter",
+    **dict.fromkeys(CUT_BY_LENGTH, "empty:length"),
+    **dict.fromkeys(CUT_BY_FILTER, "empty:filter"),
     "refusal": "empty:refusal",
     "tool_calls": "empty:tool_calls",
     "tool_use": "empty:tool_calls",

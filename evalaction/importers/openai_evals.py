@@ -26,6 +26,8 @@ from evalaction.method.reading.text import decode, short
 MAX_SAMPLES = 50_000
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _CLASSES = {"Match": "match", "Includes": "includes", "JsonMatch": "json", "JsonValidator": "validator", "FuzzyMatch": "fuzzy"}
+_LENGTHS = {"json": 512, "fuzzy": 100}
+"""What these classes let a model write where the registry says nothing; the others leave it to the client."""
 _READ_ARGS = {"samples_jsonl", "few_shot_jsonl", "num_few_shot", "ignore_case", "max_tokens"}
 CHECKER = b'''\
 """Whether a reply holds an accepted answer, or an answer the reply, with case, punctuation and articles left aside."""
@@ -230,7 +232,7 @@ def _holds_null(value: Json) -> bool:
 
 
 def _files(items: list[dict[str, Json]], name: str, file: str, samples: list[_Sample]) -> dict[str, bytes]:
-    lengths = {eval_.args.get("max_tokens") for eval_, *_ in samples}
+    lengths = {eval_.args.get("max_tokens", _LENGTHS.get(eval_.kind)) for eval_, *_ in samples}
     length = next(iter(lengths)) if len(lengths) == 1 else None
     params: dict[str, Json] = {"temperature": 0, "max_tokens": length if isinstance(length, int) and length > 0 else 500}
     fuzzy = any(item.get("check") == "python" for item in items)

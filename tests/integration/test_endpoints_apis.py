@@ -105,9 +105,30 @@ def test_a_call_in_the_older_form_is_a_call_too() -> None:
     assert tool_output(chat("Fine.", function_call=None)).reason == "empty"
 
 
+@pytest.mark.parametrize("why", ["error", "insufficient_system_resource"])
+def test_an_answer_that_the_server_broke_off_is_no_answer(why: str) -> None:
+    with serving(lambda received: response(chat("The first half of an ans", finish_reason=why))) as server:
+        found = ask_once(server.url)
+    assert found.reason == "malformed" and f"its finish_reason is {why}" in (found.error or "")
+
+
+@pytest.mark.parametrize(
+    ("why", "reason"),
+    [
+        ("model_length", "empty:length"),
+        ("recitation", "empty:filter"),
+        ("blocklist", "empty:filter"),
+        ("refusal", "empty:refusal"),
+    ],
+)
+def test_every_word_for_a_cut_is_one_for_an_empty_answer_too(why: str, reason: str) -> None:
+    with serving(lambda received: response(chat("", finish_reason=why))) as server:
+        assert ask_once(server.url).reason == reason
+
+
 @pytest.mark.parametrize("words", ["", "The first half of an ans"])
 def test_a_choice_that_reports_an_error_is_no_answer(words: str) -> None:
-    reply = chat(words, finish_reason="error")
+    reply = chat(words)
     reply["choices"][0]["error"] = {"code": 502, "message": "Provider disconnected"}
     with serving(lambda received: response(reply)) as server:
         found = ask_once(server.url)

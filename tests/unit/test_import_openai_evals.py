@@ -94,6 +94,13 @@ def test_the_endpoint_is_to_be_filled_in() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "length"), [("match:Match", 500), ("json_match:JsonMatch", 512), ("fuzzy_match:FuzzyMatch", 100)]
+)
+def test_a_class_has_a_length_of_its_own(name: str, length: int) -> None:
+    assert card_of(made(name, {"input": "?", "ideal": "7"})).endpoints["main"].params["max_tokens"] == length
+
+
+@pytest.mark.parametrize(
     ("name", "why"),
     [
         ("evals.elsuite.modelgraded.classify:ModelBasedClassify", MIRROR),

@@ -165,7 +165,7 @@ class TestFilesOfTests:
         result = made(tests="file://t.csv", files={"t.csv": self.CSV})
         first, second = items(result)
         assert (first["id"], first["tags"]) == ("first", ["area:mail"])
-        assert second["expected"] == "plain"
+        assert second["expected"] == "plain" and "tags" not in second, "an empty cell is no tag"
         assert [(loss.place, loss.what) for loss in result.lost_items] == [("t.csv:4", "test-0003")]
 
     @pytest.mark.parametrize(

@@ -147,6 +147,8 @@ def _tags(case: Case) -> tuple[list[str], list[Lost]]:
     lost: list[Lost] = []
     metadata = case.fields.get("metadata")
     for name, value in metadata.items() if isinstance(metadata, Mapping) else ():
+        if value in ("", None):  # an empty cell of a CSV file
+            continue
         tag = f"{name}:{text_of(value)}".strip() if isinstance(value, (str, int, bool)) else ""
         if tag and len(tag) <= 100 and not invisible(tag):
             tags[tag] = None

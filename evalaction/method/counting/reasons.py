@@ -8,7 +8,7 @@ from evalaction.method.records import Columns
 
 CUT_BY_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 """Finish reasons, in lower case, of an answer that its length limit cut."""
-CUT_BY_FILTER = frozenset({"content_filter", "safety"})
+CUT_BY_FILTER = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 """Finish reasons, in lower case, of an answer that the provider's filter cut."""
 
 
