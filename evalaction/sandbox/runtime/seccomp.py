@@ -6,6 +6,7 @@ import ctypes
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import starmap
 from typing import NamedTuple
 
 from evalaction.sandbox.runtime import kernel
@@ -73,6 +74,7 @@ ATTRIBUTES_BARE = (
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
 _Instruction = tuple[int, int, int, int]
+_INSTRUCTION = struct.Struct("=HBBI")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +109,7 @@ def program(architecture: Architecture, rules: Rules, pid: int) -> bytes:
     for decision in _decisions(rules, pid):
         code += _decide(known[decision.call], decision)
     code.append((_RETURN, 0, 0, ALLOW))
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+    return b"".join(starmap(_INSTRUCTION.pack, code))
 
 
 def _refused(rules: Rules) -> Iterable[str]:
