@@ -86,7 +86,8 @@ class _Job:
                 wait = max(self.jobs.every_s, _retry_after_s(reply))
         except Unreached as failure:
             found = unreached(failure, started_at=self.started_at, ms=ms_since(self.start))
-            return replace(found, reason=f"poll:{found.reason}")
+            late = failure.reason == "timeout"  # the poll had only what was left of the deadline
+            return replace(found, reason=f"poll:{found.reason}", error=self._late() if late else found.error)
 
     def _ended(self, reply: Reply) -> Completion | None:
         """None while the job goes on."""
@@ -114,8 +115,11 @@ class _Job:
     async def _pause(self, seconds: float) -> None:
         """Raises Unreached where the deadline comes before the next poll could be sent."""
         if seconds >= self._left_s():
-            raise Unreached("timeout", f"the job was not done within {self.call.timeout_ms} ms")
+            raise Unreached("timeout", self._late())
         await asyncio.sleep(seconds)
+
+    def _late(self) -> str:
+        return f"the job was not done within {self.call.timeout_ms} ms"
 
     def _left_s(self) -> float:
         return self.call.timeout_ms / 1000 - (time.perf_counter() - self.start)

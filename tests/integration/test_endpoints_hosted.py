@@ -160,7 +160,7 @@ def test_one_deadline_for_the_submission_and_all_polls() -> None:
     found, requests = draw(lambda received: fault("silent"), timeout_ms=200)
     assert (found.reason, found.polls, len(requests)) == ("timeout", 0, 1)
     found, _ = draw(polled(fault("silent")), timeout_ms=300)
-    assert (found.reason, found.polls) == ("poll:timeout", 1)
+    assert (found.reason, found.polls, found.error) == ("poll:timeout", 1, "the job was not done within 300 ms")
 
 
 def test_a_wait_that_ends_after_the_deadline_is_not_begun() -> None:
