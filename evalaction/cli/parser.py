@@ -27,6 +27,7 @@ class Options:
     run: Path = Path()
     run_dir: Path | None = None
     resume: bool = False
+    draw_only: bool = False
     rehearse: bool = False
     synthetic: bool = False
     ca_bundle: str | None = None
@@ -156,6 +157,7 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--run-dir", type=Path, metavar="DIR", help="where the run is written (runs/NAME-TIME)")
     _base(command)
     command.add_argument("--resume", action="store_true", help="draw what the run in --run-dir still lacks")
+    command.add_argument("--draw-only", action="store_true", help="judge nothing; `evalaction judge` does")
     command.add_argument("--rehearse", action="store_true", help="uncommitted, any machine, unsealed: no result")
     command.add_argument("--synthetic", action="store_true", help="judge scripted replies; titled SYNTHETIC")
     command.add_argument("--history", type=Path, metavar="DIR", help="add the run to the history in this folder")
@@ -166,6 +168,12 @@ def _run(command: argparse.ArgumentParser) -> None:
 
 def _folder(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+
+
+def _judge(command: argparse.ArgumentParser) -> None:
+    _folder(command)
+    command.add_argument("--quiet", action="store_true", help="no progress")
+    _unsafe(command)
 
 
 def _report(command: argparse.ArgumentParser) -> None:
@@ -225,6 +233,7 @@ COMMANDS: dict[str, tuple[str, str, Fill]] = {
     ),
     "plan": ("show calls, tokens, cost, time and halves; offline", "evalaction plan eval/card.yaml", _plan),
     "run": ("draw, judge and report", "EVAL_URL=http://127.0.0.1:8080 evalaction run eval/card.yaml", _run),
+    "judge": ("judge the draws of `run --draw-only`; no key, offline", "evalaction judge runs/support-triage-1", _judge),
     "score": ("derive every file of a run again from its rows; offline", "evalaction score runs/support-triage-1", _folder),
     "report": ("print the report of a run", "evalaction report runs/support-triage-1 --format markdown", _report),
     "compare": ("pair the items of two runs of one exam; offline", "evalaction compare runs/monday runs/tuesday", _compare),

@@ -60,6 +60,49 @@ def draw_derived(prepared: Prepared, setting: Setting, world: World, redactor: R
     return drawn, report
 
 
+def draw_only(prepared: Prepared, setting: Setting, world: World, redactor: Redactor, *, quiet: bool) -> tuple[Drawn, Report]:
+    """Draw and judge nothing; the report tells the counts alone.
+
+    Raises Interrupted, InconclusiveError (`partial_grid`) where the drawing did not come to its end, EvalactionError
+    (`secret_found`) as `draw_derived` does.
+    """
+    from evalaction.engine.folder import locked
+    from evalaction.engine.run import refuse_interrupted
+    from evalaction.engine.session import draw
+    from evalaction.engine.unjudged import drawn_report
+
+    with progress(world, quiet=quiet, planned=prepared.planned) as show:
+        drawn = asyncio.run(draw(prepared, setting, progress=show))
+    with locked(setting.folder):
+        refuse_leaks(setting.folder, redactor)
+    refuse_interrupted(drawn, f"{setting.folder} --draw-only")
+    return drawn, drawn_report(setting.folder)
+
+
+def judge_drawn(prepared: Prepared, folder: Path, world: World, *, quiet: bool, allow_unsafe: bool) -> Report:
+    """Judge the sealed draws of a run and derive every file.
+
+    Raises UnregisteredError for another runner than the card demands, and as `judge_draws` does.
+    """
+    from evalaction.engine.derive import derive
+    from evalaction.engine.folder import locked
+    from evalaction.engine.isolation import rung_for
+    from evalaction.engine.judge import Bench, judge_draws
+    from evalaction.engine.runner import check_runner, runner_identity
+
+    bench = Bench(folder=folder, environ=world.environ, identity=runner_identity(world.environ))
+    check_runner(prepared.card.runner, bench.identity)
+    rung = rung_for(prepared, allow_unsafe=allow_unsafe, draws=False)
+    if rung is not None:
+        from evalaction.endpoints import secrets_of
+
+        world.guard(secrets_of(prepared.named, world.environ).values())
+    with progress(world, quiet=quiet, planned=prepared.planned) as show:
+        asyncio.run(judge_draws(prepared, bench, rung, progress=show))
+    with locked(folder):
+        return derive(folder)
+
+
 def _load_the_end() -> None:
     for module in ("evalaction.engine.derive", "evalaction.report.text", "tabulate"):
         import_module(module)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from evalaction.engine.folder import REQUESTS, ROWS, clear, create, locked, write_whole
+from evalaction.engine.folder import REQUESTS, clear, create, locked, write_whole
 from evalaction.engine.interruption import interruptible
 from evalaction.engine.journal import Journal
 from evalaction.engine.manifest import Manifest, read_manifest, write_manifest
@@ -46,10 +46,11 @@ async def conduct(sitting: Sitting, *, clock: Clock, progress: Callable[[Counts]
         if sitting.resume:
             held = read_manifest(folder)
             refuse_changed(held, sitting.manifest)
-            if (folder / ROWS).exists() and (seal := tail_of(folder).seal):
+            name = held.journal
+            if (folder / name).exists() and (seal := tail_of(folder, name).seal):
                 counts = Counts(planned=seal.planned, sent=seal.sent, written=seal.written)
                 return Drawn(ended=seal.ended, counts=counts, added=0, too_long_ms=0)
-            done = repair(folder, sitting.job.grid) if (folder / ROWS).exists() else []
+            done = repair(folder, sitting.job.grid, name) if (folder / name).exists() else []
             before = read_pause(folder)
             sent = max(len(done), before.sent if before else 0)
             sitting = replace(sitting, job=replace(sitting.job, done=done, sent_before=sent))
@@ -84,7 +85,8 @@ async def _draw(sitting: Sitting, ms_before: int, clock: Clock, progress: Callab
     def spent() -> int:
         return ms_before + round((clock.now() - start) * 1000)
 
-    with Journal(folder, written=len(job.done)) as journal, interruptible() as interruption:
+    name = sitting.manifest.journal
+    with Journal(folder, written=len(job.done), name=name) as journal, interruptible() as interruption:
         try:
             drawn = await run_draws(job, journal, clock=clock, interruption=interruption, progress=progress)
             if drawn.ended in {"complete", "unreachable"}:

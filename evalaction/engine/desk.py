@@ -8,10 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalaction.engine.grid import Planned
-from evalaction.engine.journal import Journal, line_of
+from evalaction.engine.journal import Journal
 from evalaction.engine.pace import Clock
 from evalaction.engine.rows import Judged, RowMaker
-from evalaction.method.counting.row_json import row_to_json
 from evalaction.method.records import Completion, Item
 
 if TYPE_CHECKING:
@@ -98,9 +97,7 @@ class Desk:
 
     def _file(self, planned: Planned, completion: Completion, judged: Judged | None) -> None:
         try:
-            row = line_of(row_to_json(self._rows.row(planned, completion, judged)))
-            text = self._rows.text(planned, completion)
-            self._ready.append((row, b"" if text is None else line_of(text)))
+            self._ready.append(self._rows.lines(planned, completion, judged))
         except Exception as error:  # noqa: BLE001 - this runs as a callback: raised here it would only be logged
             self._fail(error)
             return

@@ -14,6 +14,9 @@ from evalaction.errors import UsageError
 MANIFEST = "manifest.json"
 REQUESTS = "requests.jsonl"
 ROWS = "rows.jsonl"
+DRAWS = "draws.jsonl"
+"""In the place of the rows until a run that is judged apart has been judged; it stays beside them."""
+JUDGING = "judging.json"
 TEXTS = "texts.jsonl"
 SUMS = "SHA256SUMS"
 DERIVED = (
@@ -35,9 +38,9 @@ def clear(folder: Path) -> None:
     Raises UsageError when the folder holds anything else: a run is never overwritten.
     """
     held = {entry.name for entry in folder.iterdir()}
-    if ROWS in held:
+    if drawn := next((name.removesuffix(".jsonl") for name in (ROWS, DRAWS) if name in held), None):
         raise UsageError(
-            f"The run folder {folder} already holds rows; name another one with --run-dir, or finish it with --resume.",
+            f"The run folder {folder} already holds {drawn}; name another one with --run-dir, or finish it with --resume.",
             code="run_dir_in_use",
         )
     left = {name for name in held if not (name.startswith(".") and name.endswith(".part"))}

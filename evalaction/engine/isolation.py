@@ -11,20 +11,24 @@ if TYPE_CHECKING:
     from evalaction.sandbox.records import Rung
 
 
-def rung_for(prepared: Prepared, *, allow_unsafe: bool) -> Rung | None:
-    """The isolation for the exam's programs and those of commands; None without any. Raises UsageError (`no_isolation`)."""
-    if not any(map(is_program, prepared.exam.items)) and not any(one.command for one in prepared.asked):
+def rung_for(prepared: Prepared, *, allow_unsafe: bool, draws: bool = True, checks: bool = True) -> Rung | None:
+    """The isolation for the exam's programs and those of commands; None without any. Raises UsageError (`no_isolation`).
+
+    `draws`, `checks`: whether this job draws, and whether it judges.
+    """
+    of_checks = checks and any(map(is_program, prepared.exam.items))
+    if not of_checks and not (draws and any(one.command for one in prepared.asked)):
         return None
     from evalaction.sandbox.rungs import find_rung
 
     return find_rung(allow_unsafe=allow_unsafe, image=prepared.card.checks.image)
 
 
-def isolation_of(prepared: Prepared, rung: Rung | None) -> dict[str, str]:
+def isolation_of(prepared: Prepared, rung: Rung | None, *, checks: bool = True) -> dict[str, str]:
     """What manifest and report say of it: the rung's own details as texts, and `checks`; empty where nothing was run."""
     if rung is None:
         return {}
-    kinds = {item.check.kind for item in prepared.exam.items}
-    checks = prepared.card.checks.isolation if "code" in kinds else "python" if "python" in kinds else None
+    kinds = {item.check.kind for item in prepared.exam.items} if checks else set()
+    said = prepared.card.checks.isolation if "code" in kinds else "python" if "python" in kinds else None
     details = {name: str(value).lower() for name, value in rung.details.items()}
-    return details | ({"checks": checks} if checks else {})
+    return details | ({"checks": said} if said else {})

@@ -1,4 +1,7 @@
-"""The journal of a run: `rows.jsonl`, one whole line per finished draw, with the kept texts beside it and a seal at its end."""
+"""The journal of a run: `rows.jsonl`, one whole line per finished draw, with the kept texts beside it and a seal at its end.
+
+A run that is judged apart is drawn into `draws.jsonl` in the same form.
+"""
 
 from __future__ import annotations
 
@@ -37,22 +40,23 @@ def line_of(value: Mapping[str, Any]) -> bytes:
 class Journal:
     """Appends to a locked run folder. Lines are handed to the kernel before `add` returns, so a killed process loses none."""
 
-    def __init__(self, folder: Path, *, written: int = 0) -> None:
-        """Open `rows.jsonl` for appending after `written` rows. Raises UsageError when the folder cannot be written."""
+    def __init__(self, folder: Path, *, written: int = 0, name: str = ROWS) -> None:
+        """Open the file `name` for appending after `written` rows. Raises UsageError when the folder cannot be written."""
         self.written = written
         self.sealed = False
         self._folder = folder
         self._digest = hashlib.sha256()
         self._texts: _File | None = None
-        self._rows = _File(folder / ROWS)
+        path = folder / name
+        self._rows = _File(path)
         try:
-            with (folder / ROWS).open("rb") as file:
+            with path.open("rb") as file:
                 while chunk := file.read(1 << 20):
                     self._digest.update(chunk)
             sync_folder(folder)
         except OSError as error:
             self._rows.close()
-            raise _refusal(folder / ROWS, error, written) from error
+            raise _refusal(path, error, written) from error
 
     def add(self, row: Mapping[str, Any], text: Mapping[str, Any] | None = None) -> None:
         """Append one finished draw; see `add_lines`."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalaction.engine.folder import MANIFEST, write_whole
+from evalaction.engine.folder import DRAWS, MANIFEST, ROWS, write_whole
 from evalaction.errors import Outcome, SourceError, UsageError
 from evalaction.method.canonical import Json
 from evalaction.method.judging.facts import ArmFacts, AskedBy, EndpointFacts
@@ -76,6 +76,8 @@ class Manifest:
     question_changes: tuple[QuestionChange, ...] = ()
     base_missing: bool = False
     planned: int
+    judged_apart: bool = False
+    """Drawn into `draws.jsonl` by one job, judged by another."""
     runner: Mapping[str, str] = field(default_factory=dict)
     isolation: Mapping[str, str] = field(default_factory=dict)
     """How the programs of the exam are kept apart; empty without any."""
@@ -87,6 +89,11 @@ class Manifest:
     run_url: str | None = None
     ended: Ended | None = None
     """None: the run was drawn, or is being drawn."""
+
+    @property
+    def journal(self) -> str:
+        """The file that the drawing writes."""
+        return DRAWS if self.judged_apart else ROWS
 
 
 def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
@@ -111,6 +118,7 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Json]:
         "question_changes": [_question_change_to_json(one) for one in manifest.question_changes] or None,
         "base_missing": manifest.base_missing or None,
         "planned": manifest.planned,
+        "judged_apart": manifest.judged_apart or None,
         "runner": dict(manifest.runner),
         "isolation": dict(manifest.isolation) or None,
         "record": dict(manifest.record),
@@ -156,6 +164,7 @@ def manifest_from_json(value: Json, *, file: str = MANIFEST) -> Manifest:
         question_changes=tuple(_question_change_from_json(one) for one in top.maybe_parts("question_changes")),
         base_missing=top.maybe_flag("base_missing"),
         planned=top.count("planned"),
+        judged_apart=top.maybe_flag("judged_apart"),
         runner=top.mapping("runner"),
         isolation=top.maybe_mapping("isolation"),
         record=top.mapping("record"),

@@ -242,15 +242,18 @@ def pass_gates(
     rehearsal: bool,
     ca_bundle: str | None = None,
     allow_unsafe: bool = False,
+    judged_apart: bool = False,
 ) -> Rung | None:
     """Refuse before the first call, in the method's order: isolation (2), runner (4), nothing to draw (0, Settled), budget and
     allowance (2), halves (5), secrets (6). What comes back keeps the programs of the exam apart; None where it has none.
 
     The values of the secrets come last: an address or key that cannot be used (2). A rehearsal may run on any machine and
-    may be too small to speak.
+    may be too small to speak. Where another job judges, no program of the exam needs isolation here, and the texts must be kept.
     """
     _refuse_secrets(prepared, environ)
-    rung = rung_for(prepared, allow_unsafe=allow_unsafe)
+    if judged_apart:
+        _need_texts(prepared)
+    rung = rung_for(prepared, allow_unsafe=allow_unsafe, checks=not judged_apart)
     if not rehearsal:
         check_runner(prepared.card.runner, identity)
     settle(prepared)
@@ -264,6 +267,16 @@ def pass_gates(
         for endpoint in distinct(map(connection, arm.endpoints)):
             open_surface(endpoint, environ=environ, files=arm.source.files, ca_bundle=ca_bundle, rung=rung)
     return rung
+
+
+def _need_texts(prepared: Prepared) -> None:
+    keep = prepared.card.draws.keep_text
+    if keep != "full":
+        raise UsageError(
+            f"Replies that are judged by another job have to be kept whole, and the card has `keep_text: {keep}`; set "
+            "`draws.keep_text: full`, or judge where you draw. Nothing was drawn.",
+            code="keep_text",
+        )
 
 
 def settle(prepared: Prepared) -> None:

@@ -55,12 +55,12 @@ def lines_of(path: Path, *, end: int) -> Iterator[tuple[int, bytes]]:
             offset += len(line)
 
 
-def tail_of(folder: Path) -> Tail:
+def tail_of(folder: Path, name: str = ROWS) -> Tail:
     """Read how the journal ends and check its seal against every byte before it.
 
     Raises UnregisteredError (`seal_broken`) when the seal does not fit, UsageError when there is no journal.
     """
-    path = folder / ROWS
+    path = folder / name
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

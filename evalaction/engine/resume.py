@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,43 +17,60 @@ from evalaction.errors import SourceError, UnregisteredError
 
 _FROZEN = (
     "question_digest", "card_path", "card_sha256", "commit", "base", "exam_sha256", "ids_sha256", "checker_sha256", "items",
-    "planned", "rehearsal", "synthetic", "tool_version", "isolation", "question", "question_changes", "base_missing", "unchanged",
-    "left_out",
+    "planned", "rehearsal", "synthetic", "tool_version", "judged_apart", "isolation", "question", "question_changes",
+    "base_missing", "unchanged", "left_out",
 )  # fmt: skip
 _MACHINE = ("image_os", "image_version", "arch", "python")
 
 
 def refuse_changed(held: Manifest, now: Manifest) -> None:
     """Raise UnregisteredError (`resume_differs`) naming the first frozen field in which a run differs from the one on disk."""
-    for name in _FROZEN:
-        _compare(name, getattr(held, name), getattr(now, name))
-    for before, after in zip(held.arms, now.arms, strict=False):
-        for name in ("arm", "requests_sha256", "routes"):
-            _compare(f"{name} of {before.arm}", getattr(before, name), getattr(after, name))
-        for name in ("endpoint", "model", "endpoints", "commit"):
-            _compare(f"{name} of {before.arm}", getattr(before.asked, name), getattr(after.asked, name))
-    _compare("number of arms", len(held.arms), len(now.arms))
-    for name in _MACHINE:
-        _compare(f"runner.{name}", held.runner.get(name), now.runner.get(name))
-
-
-def _compare(name: str, before: object, after: object) -> None:
-    if before != after:
-        shown = f": {str(before)[:80]} then, {str(after)[:80]} now" if isinstance(before, str | int | None) else ""
+    machine = ((f"runner.{name}", held.runner.get(name), now.runner.get(name)) for name in _MACHINE)
+    found = _first_difference(chain(_frozen(held, now), machine))
+    if found:
         raise UnregisteredError(
-            f"This run cannot be resumed, its {name} differs{shown}. A changed input is a new run: name a new --run-dir.",
-            code="resume_differs",
+            f"This run cannot be resumed, its {found}. A changed input is a new run: name a new --run-dir.", code="resume_differs"
         )
 
 
-def repair(folder: Path, grid: Grid) -> list[tuple[int, bool]]:
-    """Cut what a killed process left unfinished and return (index, reached) of every row that is there.
+def refuse_other(held: Manifest, now: Manifest) -> None:
+    """Raise UnregisteredError (`not_the_drawn`) where what is checked out is not what was drawn. The machine may be another."""
+    found = _first_difference(pair for pair in _frozen(held, now) if pair[0] != "isolation")
+    if found:
+        raise UnregisteredError(
+            f"This run cannot be judged here, its {found}. Judge it in a checkout of the commit that was drawn, by the same "
+            "version of evalaction.",
+            code="not_the_drawn",
+        )
+
+
+def _frozen(held: Manifest, now: Manifest) -> Iterator[tuple[str, object, object]]:
+    """Name, then and now of everything that was frozen."""
+    yield from ((name, getattr(held, name), getattr(now, name)) for name in _FROZEN)
+    for before, after in zip(held.arms, now.arms, strict=False):
+        for name in ("arm", "requests_sha256", "routes"):
+            yield f"{name} of {before.arm}", getattr(before, name), getattr(after, name)
+        for name in ("endpoint", "model", "endpoints", "commit"):
+            yield f"{name} of {before.arm}", getattr(before.asked, name), getattr(after.asked, name)
+    yield "number of arms", len(held.arms), len(now.arms)
+
+
+def _first_difference(pairs: Iterable[tuple[str, object, object]]) -> str | None:
+    for name, before, after in pairs:
+        if before != after:
+            shown = f": {str(before)[:80]} then, {str(after)[:80]} now" if isinstance(before, str | int | None) else ""
+            return f"{name} differs{shown}"
+    return None
+
+
+def repair(folder: Path, grid: Grid, name: str = ROWS) -> list[tuple[int, bool]]:
+    """Cut what a killed process left unfinished and return (index, reached) of every draw that is in the journal `name`.
 
     Raises UnregisteredError or InconclusiveError for a journal that is not of this grid.
     """
-    tail = tail_of(folder)
-    cut_torn(folder / ROWS, tail.torn)
-    done = [(row.index, row.columns.reach) for row in rows_of(folder / ROWS, grid, end=tail.body)]
+    tail = tail_of(folder, name)
+    cut_torn(folder / name, tail.torn)
+    done = [(row.index, row.columns.reach) for row in rows_of(folder / name, grid, end=tail.body)]
     _repair_texts(folder / TEXTS, {index for index, _ in done})
     return done
 

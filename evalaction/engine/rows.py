@@ -8,10 +8,13 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from evalaction.engine.grid import Planned
+from evalaction.engine.journal import line_of
 from evalaction.method import canonical
 from evalaction.method.canonical import Json
 from evalaction.method.card import KeepText
+from evalaction.method.counting.draw_json import Draw, judged_row
 from evalaction.method.counting.halves import half_of
+from evalaction.method.counting.row_json import row_to_json
 from evalaction.method.records import ArmName, Columns, Completion, Row
 
 HEAD = 240
@@ -99,6 +102,15 @@ class RowMaker:
             retries=completion.retries or None,
         )
 
+    def lines(self, planned: Planned, completion: Completion, judged: Judged | None) -> tuple[bytes, bytes]:
+        """The line of the journal, and that of `texts.jsonl`, empty where nothing is kept."""
+        text = self.text(planned, completion)
+        return line_of(row_to_json(self.row(planned, completion, judged))), b"" if text is None else line_of(text)
+
+    def judged(self, draw: Draw, judged: Judged) -> Row:
+        """The row of a draw that was judged after it was kept. Raises ValueError as `judged_row` does."""
+        return judged_row(draw, self._clean(judged.columns), judged.text_sha256, judged.parsed_sha256)
+
     def text(self, planned: Planned, completion: Completion) -> dict[str, Any] | None:
         """The line of `texts.jsonl`, or None where nothing is kept."""
         if self._keep == "none" or completion.output is None:
@@ -125,16 +137,17 @@ class RowMaker:
             return None, None
         whole, text = trace, canonical.dumps(trace)
         if self._redact(text) != text:
-            whole = self._deep(trace)
+            whole = self.deep(trace)
             text = canonical.dumps(whole)
         most = TRACE if self._keep == "full" else HEAD
         return (whole, None) if len(text) <= most else (text[:most], len(text))
 
-    def _deep(self, value: Json) -> Json:
+    def deep(self, value: Json) -> Json:
+        """The value without secrets in its texts and keys."""
         if isinstance(value, str):
             return self._redact(value)
         if isinstance(value, Mapping):
-            return {self._redact(key): self._deep(held) for key, held in value.items()}
+            return {self._redact(key): self.deep(held) for key, held in value.items()}
         if isinstance(value, Sequence):
-            return [self._deep(held) for held in value]
+            return [self.deep(held) for held in value]
         return value

@@ -11,8 +11,10 @@ from typing import TypedDict
 
 from evalaction import schemas
 from evalaction.endpoints.headers import retry_after_ms
+from evalaction.engine.apart import judged_rows, sealed_rows
 from evalaction.engine.folder import ROWS
 from evalaction.engine.grid import Grid
+from evalaction.engine.judging import Judging, read_judging
 from evalaction.engine.manifest import SKIPPED, Ended, Manifest, read_manifest
 from evalaction.engine.pause import read_pause
 from evalaction.engine.readback import Seal, Tail, tail_of
@@ -55,11 +57,11 @@ def planned_rows(folder: Path) -> Iterator[Row]:
     """The rows of a run in planned order, read one at a time. Raises as `score` does."""
     manifest = read_manifest(folder)
     card = parse_card(manifest.card_text.encode("utf-8", "surrogatepass"), file=manifest.card_path, schema=schemas.load("card"))
-    if manifest.ended or not (folder / ROWS).exists():
+    if manifest.ended or not (manifest.judged_apart or (folder / ROWS).exists()):
         return
     grid = _grid(manifest, card)
     places = array("Q", [0]) * len(grid)
-    for offset, row in placed_rows(folder / ROWS, grid, end=_tail(folder).body):
+    for offset, row in _rows(folder, manifest, grid, _tail(folder, manifest)):
         places[row.index] = offset + 1
     with (folder / ROWS).open("rb") as file:
         for place in filter(None, places):
@@ -95,21 +97,24 @@ class _Run:
         self._folder = folder
         self._manifest = manifest
         self._card = card
-        self._tail = _tail(folder)
+        self._tail = _tail(folder, manifest)
+        self._judging = read_judging(folder) if manifest.judged_apart else None
         self._grid = _grid(manifest, card)
         counters = {arm.arm: arm.asked.counters for arm in manifest.arms}
         self._tally = Tally(self._grid.ids, dict(manifest.items), self._grid.arms, self._grid.draws, card.seed, counters=counters)
         self._asked: dict[tuple[ArmName, str], str] = {}
         self._waits = _Waits(card.pace.max_wait_ms)
+        self._redacted = 0
 
     def rows(self) -> Iterator[Row]:
-        return (row for _, row in placed_rows(self._folder / ROWS, self._grid, end=self._tail.body))
+        return (row for _, row in _rows(self._folder, self._manifest, self._grid, self._tail))
 
     def add(self, row: Row) -> None:
         if self._asked.setdefault((row.arm, row.item), row.request_sha256) != row.request_sha256:
             raise GridError(f"the draws of item {row.item!r} in {row.arm} did not ask the same", code="wrong_request")
         if row.retry_after is not None:
             self._waits.add(row)
+        self._redacted += row.redacted is True
         self._tally.add(row)
 
     def report(self) -> Report:
@@ -132,9 +137,10 @@ class _Run:
             written=rows,
             sealed=seal is not None,
             ended=seal.ended if seal else pause.ended if pause else unsealed,
-            provenance=provenance_of(self._manifest, seal=seal, ms=pause.ms if pause else None),
+            provenance=provenance_of(self._manifest, seal=seal, ms=pause.ms if pause else None, judging=self._judging),
             arms={arm.arm: arm.asked for arm in self._manifest.arms},
-            isolation=self._manifest.isolation,
+            redacted=self._redacted,
+            isolation=_isolation(self._manifest, self._judging),
             **_compared(self._manifest),
             synthetic_allowed=self._manifest.synthetic,
             rehearsal=self._manifest.rehearsal,
@@ -168,8 +174,11 @@ def _compared(manifest: Manifest) -> _Compared:
     }
 
 
-def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | None = None) -> Provenance:
-    """What a manifest says of where the numbers come from."""
+def provenance_of(
+    manifest: Manifest, *, seal: Seal | None = None, ms: int | None = None, judging: Judging | None = None
+) -> Provenance:
+    """What a manifest, and the note of a judging that took place elsewhere, say of where the numbers come from."""
+    isolated = _isolated(_isolation(manifest, judging))
     return Provenance(
         tool_version=manifest.tool_version,
         commit=manifest.commit,
@@ -181,11 +190,15 @@ def provenance_of(manifest: Manifest, *, seal: Seal | None = None, ms: int | Non
         rows_sha256=seal.sha256 if seal else None,
         started_at=manifest.started_at,
         duration_ms=seal.ms if seal else ms,
-        runner={**manifest.runner, **_isolated(manifest.isolation)},
+        runner={**manifest.runner, **(judging.told if judging else {}), **isolated},
         inputs=manifest.inputs,
         record=manifest.record,
         run_url=manifest.run_url,
     )
+
+
+def _isolation(manifest: Manifest, judging: Judging | None) -> Mapping[str, str]:
+    return judging.beside(manifest.isolation) if judging else manifest.isolation
 
 
 def _isolated(isolation: Mapping[str, str]) -> dict[str, str]:
@@ -239,8 +252,17 @@ def _error(ended: Ended) -> EvalactionError:
     return _ERRORS.get(ended.outcome, EvalactionError)(ended.sentence, code=ended.code)
 
 
-def _tail(folder: Path) -> Tail:
+def _rows(folder: Path, manifest: Manifest, grid: Grid, tail: Tail) -> Iterator[tuple[int, Row]]:
+    """Offset and row; those of a run that was judged apart are compared with their draws on the way."""
+    if manifest.judged_apart:
+        return judged_rows(folder, grid, tail)
+    return placed_rows(folder / ROWS, grid, end=tail.body)
+
+
+def _tail(folder: Path, manifest: Manifest) -> Tail:
     """A run that was killed before its first row has no journal yet."""
+    if manifest.judged_apart:
+        return sealed_rows(folder)
     return tail_of(folder) if (folder / ROWS).exists() else Tail(body=0, seal=None, torn=0)
 
 

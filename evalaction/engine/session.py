@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalaction import __version__
 from evalaction.engine.conduct import Sitting, conduct
+from evalaction.engine.draws import DrawMaker, leave_unjudged
 from evalaction.engine.grid import Grid
 from evalaction.engine.isolation import isolation_of
 from evalaction.engine.manifest import ArmRecord, Manifest
@@ -25,11 +27,13 @@ from evalaction.redaction import Redactor
 from evalaction.registration.again import refuse_touched, working_digests
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable
 
+    from evalaction.checks.pool import Judge
     from evalaction.engine.prepare import Prepared
+    from evalaction.engine.rows import Judged
     from evalaction.method.card import Endpoint
-    from evalaction.method.records import ArmName
+    from evalaction.method.records import ArmName, Completion, Item
     from evalaction.method.report import Change, Counts
     from evalaction.sandbox.records import Rung
 
@@ -47,6 +51,8 @@ class Setting:
     ca_bundle: str | None = None
     resume: bool = False
     rehearsal: bool = False
+    judged_apart: bool = False
+    """Another job judges: nothing is judged here, and no program of the exam is run."""
     rung: Rung | None = None
     """How programs of the exam are kept apart; what `pass_gates` found."""
     base: str | None = None
@@ -93,8 +99,9 @@ def manifest_of(prepared: Prepared, setting: Setting) -> Manifest:
         question_changes=trial.question_changes,
         base_missing=trial.base_missing,
         planned=prepared.planned,
+        judged_apart=setting.judged_apart,
         runner=dict(setting.identity),
-        isolation=isolation_of(prepared, setting.rung),
+        isolation=isolation_of(prepared, setting.rung, checks=not setting.judged_apart),
         record={name: str(value) for name, value in held.items() if value is not None},
         inputs=dict(setting.inputs),
         rehearsal=setting.rehearsal,
@@ -139,7 +146,7 @@ async def draw(prepared: Prepared, setting: Setting, *, progress: Callable[[Coun
     whose inputs differ, files of the exam that changed while programs ran).
     """
     async with _job(prepared, setting) as job:
-        confirm = _confirmation(prepared) if setting.rung else None
+        confirm = confirmation(prepared) if setting.rung else None
         sitting = Sitting(
             folder=setting.folder,
             manifest=manifest_of(prepared, setting),
@@ -151,7 +158,7 @@ async def draw(prepared: Prepared, setting: Setting, *, progress: Callable[[Coun
         return await conduct(sitting, clock=SystemClock(), progress=progress)
 
 
-def _confirmation(prepared: Prepared) -> Callable[[], None]:
+def confirmation(prepared: Prepared) -> Callable[[], None]:
     """Compares the exam's files with what they are now. Raises UnregisteredError (`changed_during_run`) when it is called."""
     judged, exam = prepared.trial.judged, prepared.exam
     before = working_digests(judged, exam)
@@ -160,18 +167,52 @@ def _confirmation(prepared: Prepared) -> Callable[[], None]:
 
 @asynccontextmanager
 async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
+    card, exam = prepared.card, prepared.exam
+    reaching = opened(prepared, setting.environ, ca_bundle=setting.ca_bundle, rung=setting.rung)
+    judging = _nobody() if setting.judged_apart else judge_of(prepared, setting.environ, setting.rung)
+    async with reaching as reached, judging as judge:
+        yield Job(
+            grid=grid_of(prepared),
+            items=exam.items,
+            lanes={arm: _lane(prepared, arm, reached.keys[arm]) for arm in prepared.requests},
+            surfaces=reached.surfaces,
+            judge=judge,
+            rows=row_maker(prepared, setting.environ, judged_apart=setting.judged_apart),
+            pace=card.pace,
+        )
+
+
+@asynccontextmanager
+async def _nobody() -> AsyncIterator[Callable[[Item, Completion], Awaitable[Judged]]]:
+    yield leave_unjudged
+
+
+def grid_of(prepared: Prepared) -> Grid:
+    """The planned order of a prepared question."""
+    ids = [item.id for item in prepared.exam.items]
+    return Grid(ids, arms=tuple(prepared.requests), draws=prepared.card.draws.count, seed=prepared.card.seed)
+
+
+def judge_of(prepared: Prepared, environ: Mapping[str, str], rung: Rung | None) -> Judge:
+    """The workers, and the box where there is a rung, for every check of the drawn items."""
     from evalaction.checks.pool import Judge
 
     card, exam = prepared.card, prepared.exam
-    redact = redactor_of(prepared.named, setting.environ).redact
+    redact = redactor_of(prepared.named, environ).redact
 
     def quotable(text: str) -> bool:
         # A reason quotes the reply cut short, where a secret could no longer be found: then it quotes nothing.
         return card.draws.keep_text != "none" and redact(text) == text
 
-    ids = [item.id for item in exam.items]
-    rows = RowMaker(
-        ids,
+    return Judge(exam.items, card.checks, WORKERS, quotable=quotable, files=exam.files, rung=rung)
+
+
+def row_maker(prepared: Prepared, environ: Mapping[str, str], *, judged_apart: bool = False) -> RowMaker:
+    """What writes the rows of a prepared question, or the draws of one that is judged apart."""
+    card, exam = prepared.card, prepared.exam
+    made = partial(DrawMaker, traced=_traced(exam.items)) if judged_apart else RowMaker
+    return made(
+        [item.id for item in exam.items],
         {
             arm: Asked(
                 endpoint=[one.endpoint.name for one in prepared.arms[arm].asked],
@@ -180,21 +221,14 @@ async def _job(prepared: Prepared, setting: Setting) -> AsyncIterator[Job]:
             for arm, requests in prepared.requests.items()
         },
         seed=card.seed,
-        redact=redact,
+        redact=redactor_of(prepared.named, environ).redact,
         keep_text=card.draws.keep_text,
     )
-    judging = Judge(exam.items, card.checks, WORKERS, quotable=quotable, files=exam.files, rung=setting.rung)
-    reaching = opened(prepared, setting.environ, ca_bundle=setting.ca_bundle, rung=setting.rung)
-    async with reaching as reached, judging as judge:
-        yield Job(
-            grid=Grid(ids, arms=tuple(prepared.requests), draws=card.draws.count, seed=card.seed),
-            items=exam.items,
-            lanes={arm: _lane(prepared, arm, reached.keys[arm]) for arm in prepared.requests},
-            surfaces=reached.surfaces,
-            judge=judge,
-            rows=rows,
-            pace=card.pace,
-        )
+
+
+def _traced(items: Iterable[Item]) -> frozenset[int]:
+    """Positions of the items whose check reads the trace."""
+    return frozenset(place for place, item in enumerate(items) if item.check.source == "trace")
 
 
 WORKERS = 2

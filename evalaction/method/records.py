@@ -212,6 +212,8 @@ class Row:
     """None: no job was polled."""
     retries: int | None = None
     """None: no gateway says that it made further attempts."""
+    redacted: bool | None = None
+    """True where a secret was taken out of the reply before it was judged; None: judged as it came."""
 
     @property
     def verdict(self) -> DrawVerdict:

@@ -54,6 +54,7 @@ def test_what_the_engine_knows_is_said_too() -> None:
         "A rehearsal: nothing was frozen, and this is not a result.",
         "3 replies asked for a longer wait than `pace.max_wait_ms`; not waited for (Retry-After: ‹3600›).",
     ]
+    assert said(grid, redacted=2) == ["2 replies held the value of a secret, which was taken out before they were judged."]
     assert said(grid, long_waits=1) == ["1 reply asked for a longer wait than `pace.max_wait_ms`; not waited for."]
     assert said(grid, sent=2) == ["The counts differ: 1 draw planned, 2 sent, 1 written."]
     assert said(grid, sent=0, ended="deadline") == []

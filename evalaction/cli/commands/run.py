@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
-from evalaction.cli.pipeline import draw_derived, leave
+from evalaction.cli.pipeline import draw_derived, draw_only, leave
 from evalaction.cli.words import plain
 from evalaction.cli.world import World
+from evalaction.engine.folder import DRAWS
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
 from evalaction.errors import EvalactionError, Outcome, Settled, UsageError
@@ -35,6 +36,8 @@ def run(options: Options, world: World) -> int:
         from evalaction.cli.history import expect
 
         expect(world.cwd / options.history, rehearsal=options.rehearse)
+    if options.draw_only and (options.rehearse or options.history is not None):
+        raise UsageError("--draw-only goes with neither --rehearse nor --history: nothing is judged yet that could be kept.")
     setting = Setting(
         folder=world.cwd / (options.run_dir or default_folder(options.card)),
         environ=world.environ,
@@ -43,12 +46,15 @@ def run(options: Options, world: World) -> int:
         ca_bundle=options.ca_bundle,
         resume=options.resume,
         rehearsal=options.rehearse,
+        judged_apart=options.draw_only,
     )
     report = draw_and_report(options, world, setting)
     from evalaction.report.text import render_text
 
     world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
     world.say(f"Run folder: {setting.folder}")
+    if options.draw_only and (setting.folder / DRAWS).exists():
+        world.say(f"Judge it in a checkout of this commit, without the keys: evalaction judge {setting.folder}")
     if options.history is not None and report.verdict.outcome in SETTLED:
         world.say("History: nothing was drawn, so nothing is added.")
     elif options.history is not None:
@@ -85,6 +91,7 @@ def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
             rehearsal=options.rehearse,
             ca_bundle=options.ca_bundle,
             allow_unsafe=options.allow_unsafe,
+            judged_apart=options.draw_only,
         )
     except Settled as end:
         return leave(end, prepared, setting, card=str(options.card))
@@ -133,7 +140,8 @@ def _drawn(prepared: Prepared, options: Options, world: World, setting: Setting)
         )
     if not setting.resume:
         world.warn(f"{count(prepared.planned, 'call')} planned")
-    drawn, report = draw_derived(prepared, setting, world, redactor, quiet=options.quiet)
+    draw = draw_only if options.draw_only else draw_derived
+    drawn, report = draw(prepared, setting, world, redactor, quiet=options.quiet)
     if setting.resume:
         world.warn(f"{count(drawn.added, 'draw')} added, {drawn.counts.written:,} of {drawn.counts.planned:,} are on disk")
     refuse_interrupted(drawn, str(setting.folder))

@@ -47,6 +47,7 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "counters": (dict,),
     "polls": _COUNT,
     "retries": _COUNT,
+    "redacted": _FLAG,
 }
 _COLUMNS = ("reach", "reach_reason", "contract", "contract_reason", "check", "check_reason")
 _REQUIRED = frozenset(

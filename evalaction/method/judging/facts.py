@@ -96,6 +96,8 @@ class RunFacts:
     """Replies whose Retry-After was longer than the card's `pace.max_wait_ms`: reported, not waited for."""
     longest_wait: str | None = None
     """The longest such header, as it was sent (untrusted)."""
+    redacted: int = 0
+    """Replies that were judged with a secret taken out of them, since they were kept before anything judged them."""
     isolation: Mapping[str, str] = field(default_factory=dict)
     """How the programs of the exam were kept apart: `name` and `how` of the rung, and `checks`; empty where none ran."""
     callouts: tuple[Sentence, ...] = ()

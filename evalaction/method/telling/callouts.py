@@ -53,6 +53,9 @@ def _of_run(facts: RunFacts) -> Iterator[Sentence]:
     if facts.long_waits:
         text = f"{count(facts.long_waits, 'reply', 'replies')} asked for a longer wait than `pace.max_wait_ms`; not waited for"
         yield (f"{text}.",) if facts.longest_wait is None else (f"{text} (Retry-After: ", Quoted(facts.longest_wait), ").")
+    if facts.redacted:
+        echoed = count(facts.redacted, "reply", "replies")
+        yield (f"{echoed} held the value of a secret, which was taken out before they were judged.",)
     if facts.ended == "complete" and not facts.planned == facts.sent == facts.written:
         yield (f"The counts differ: {count(facts.planned, 'draw')} planned, {facts.sent:,} sent, {facts.written:,} written.",)
 
