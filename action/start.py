@@ -49,12 +49,12 @@ def main() -> None:
         python = environment(temporary)
     except CannotStart as error:
         sys.exit(explain(str(error)))
-    run_dir = prepare_run(temporary, os.environ)
+    folder = prepare_run(temporary, os.environ)
     # A checkout that uses the action itself is the caller's work tree: no bytecode is left in it.
     flags = ["-I", "-X", "utf8", *(["-B"] if inside_workspace(os.environ) else [])]
     start = [str(python), *flags, str(ROOT / "action" / "run.py")]
     # The process becomes the action, so that the runner's signals reach it.
-    os.execve(start[0], start, {**os.environ, "EVALACTION_RUN_DIR": run_dir})
+    os.execve(start[0], start, {**os.environ, **run_folders(folder, os.environ)})
 
 
 def temporary_folder(environ: Mapping[str, str]) -> Path:
@@ -165,14 +165,21 @@ def configured(environ: Mapping[str, str], etc: Path) -> Iterator[tuple[str, str
 
 def prepare_run(temporary: Path, environ: Mapping[str, str]) -> str:
     """The folder of the run. What is to be uploaded, and its name, is written now: also a run that is killed is uploaded."""
-    given = environ.get("EVALACTION_RUN_DIR", "").strip()
-    folder = given or tempfile.mkdtemp(prefix="evalaction-run-", dir=temporary)
-    if environ.get("EVALACTION_MODE", "").strip() in {"", "run"} and folder.isprintable():
+    given, mode = environ.get("EVALACTION_RUN_DIR", "").strip(), environ.get("EVALACTION_MODE", "").strip()
+    fresh = not given or mode == "judge"  # that one reads the folder it is given, and writes beside it
+    folder = tempfile.mkdtemp(prefix="evalaction-run-", dir=temporary) if fresh else given
+    if mode in {"", "run", "draw", "judge"} and folder.isprintable():
         words = [environ.get(name) or "0" for name in ("GITHUB_JOB", "EVALACTION_LEG", "GITHUB_RUN_ATTEMPT")]
         words = ["evalaction", *words, os.urandom(3).hex()]
         name = "-".join(re.sub(r"[^A-Za-z0-9._]+", "-", word)[:60] for word in words)
         write(environ.get("GITHUB_OUTPUT"), f"upload-path={folder}\nartifact-name={name}\n")
     return folder
+
+
+def run_folders(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """What tells the action where its run lies."""
+    given = environ.get("EVALACTION_RUN_DIR", "").strip()
+    return {"EVALACTION_RUN_DIR": given or folder, "EVALACTION_JUDGED_DIR": folder}
 
 
 def inside_workspace(environ: Mapping[str, str]) -> bool:

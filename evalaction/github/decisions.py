@@ -21,6 +21,8 @@ WORST_FIRST = (
 ALWAYS_FAIL = frozenset({Outcome.INTERRUPTED, Outcome.INTERNAL, Outcome.USAGE, Outcome.UNREGISTERED})
 # Events whose job has secrets and a token that writes, whoever opened the pull request.
 _PRIVILEGED = frozenset({"pull_request_target", "workflow_run", "issue_comment"})
+# Modes that run what is checked out, or send secrets where it says.
+_OF_A_CHECKOUT = frozenset({"run", "draw", "judge"})
 # `other`: reviews of a pull request come from forks too.
 _FORK_KINDS = frozenset({"pull_request", "other"})
 _DEPENDABOT_KINDS = frozenset({"pull_request", "push", "other"})
@@ -84,7 +86,7 @@ def check_event(mode: Mode, context: Context, head_oid: str) -> None:
     On these events GITHUB_SHA is a commit of the base repository's own branch; anything else that is checked out, like a pull
     request's head or merge commit, brings its own card, checkers and code. Raises UsageError.
     """
-    if mode != "run" or context.kind not in _PRIVILEGED:
+    if mode not in _OF_A_CHECKOUT or context.kind not in _PRIVILEGED:
         return
     if context.kind == "workflow_run":
         raise UsageError(

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar, cast
 from evalaction.errors import Outcome, UsageError
 from evalaction.method.reading.refs import is_name
 
-Mode: TypeAlias = Literal["run", "verify", "report"]
+Mode: TypeAlias = Literal["run", "verify", "draw", "judge", "report"]
 OnMissingSecrets: TypeAlias = Literal["fail", "skip"]
 
 PREFIX = "EVALACTION_"
@@ -77,7 +77,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         raw.refuse_later(name)
     return Settings(
         card=_cards(raw),
-        mode=cast("Mode", raw.one_of("mode", ("run", "verify", "report"))),
+        mode=cast("Mode", raw.one_of("mode", ("run", "verify", "draw", "judge", "report"))),
         github_token=_token(raw),
         comment=raw.boolean("comment", default=True),
         comment_key=raw.line("comment-key") or "",

@@ -14,12 +14,21 @@ from evalaction.cli.action.bases import opposed, skip_same
 from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.pieces import shown_again, with_callouts
 from evalaction.cli.action.thread import Thread, record_of
-from evalaction.cli.pipeline import draw_derived, leave
-from evalaction.engine.folder import ROWS
+from evalaction.cli.pipeline import draw_derived, draw_only, leave
+from evalaction.engine.folder import DRAWS, ROWS
 from evalaction.engine.prepare import named_endpoints, pass_gates, prepared_of
 from evalaction.engine.runner import runner_identity
 from evalaction.engine.session import Setting
-from evalaction.errors import EvalactionError, Interrupted, NotRunError, Outcome, SourceError, UnregisteredError, UsageError
+from evalaction.errors import (
+    EvalactionError,
+    Interrupted,
+    NotRunError,
+    Outcome,
+    Settled,
+    SourceError,
+    UnregisteredError,
+    UsageError,
+)
 from evalaction.github.answer import Draw, Reuse, decide
 from evalaction.github.base import Base
 from evalaction.github.decisions import on_missing_secrets
@@ -47,6 +56,7 @@ def judge(stage: Stage, path: str, thread: Thread) -> Judged:
         identity=runner_identity(stage.world.environ),
         inputs=stage.inputs,
         ca_bundle=stage.settings.ca_bundle,
+        judged_apart=stage.settings.mode == "draw",
     )
     prepared: Prepared | None = None
     try:
@@ -110,6 +120,9 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
     if same is not None:
         sentence = f"Nothing was drawn: {same.card} asks the same question and was answered in this job."
         return reused(Reuse(same, sentence), path=path, name=prepared.card.name)
+    if (first := thread.asked.get(prepared.question_digest)) is not None:
+        sentence = f"Nothing was drawn: {first} asks the same question and was drawn in this job."
+        return left_to(stage, path, sentence, prepared.question_digest)
     answer = decide(
         prepared.question_digest,
         card=path,
@@ -128,6 +141,7 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
         rehearsal=False,
         ca_bundle=setting.ca_bundle,
         allow_unsafe=stage.settings.allow_unsafe,
+        judged_apart=setting.judged_apart,
     )
     if rung is not None:
         from evalaction.endpoints import secrets_of
@@ -167,6 +181,15 @@ def reused(answer: Reuse, *, path: str, name: str) -> Judged:
     )
 
 
+def left_to(stage: Stage, path: str, sentence: str, question_digest: str | None) -> Judged:
+    """A card with nothing to draw or to judge here: the job that reports has its answer."""
+    settled = Settled(sentence, outcome=Outcome.REGISTERED)
+    report = replace(
+        refusal_report(settled, name=path, provenance=provenance(stage, path)), heading=("its answer is known to the report",)
+    )
+    return replace(judged_of(report, path=path, folder=None), question_digest=question_digest, reused=True)
+
+
 def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, said: tuple[Sentence, ...]) -> Judged:
     from evalaction.engine.run import refuse_interrupted
 
@@ -175,10 +198,13 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
         more["pull-request"] = str(stage.asked_number)
     setting = replace(setting, inputs={**setting.inputs, **more}, base=_base(stage))
     stage.log.say((Quoted(prepared.path), f": {prepared.planned:,} calls planned"))
-    drawn, report = draw_derived(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
+    drawing = draw_only if setting.judged_apart else draw_derived
+    drawn, report = drawing(prepared, setting, stage.world, stage.log.redactor(), quiet=False)
     refuse_interrupted(drawn, str(setting.folder))
     path = prepared.path
     judged = judged_of(report, path=path, folder=setting.folder, callouts=said, attempt=answer.sentence)
+    if setting.judged_apart:
+        return replace(judged, said=said, unjudged=True)
     sealed = drawn.ended in {"complete", "unreachable"}
     record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
     return replace(judged, record=record, said=said)
@@ -225,7 +251,7 @@ def refused(stage: Stage, path: str, error: EvalactionError, prepared: Prepared 
     if folder is not None and error.code == "secret_found":
         shutil.rmtree(folder, ignore_errors=True)  # it would be uploaded with what was found in it
         folder = None
-    elif setting is not None and not (setting.folder / ROWS).exists():
+    elif setting is not None and not any((setting.folder / name).exists() for name in (ROWS, DRAWS)):
         try:
             report = leave(error, prepared, setting, card=path)
         except UsageError as second:

@@ -28,6 +28,8 @@ class Judged:
     record: Record | None = None
     """To be remembered in the comment."""
     reused: bool = False
+    unjudged: bool = False
+    """Drawn by this job, to be judged by another."""
     skipped: bool = False
     """Secrets are withheld and the workflow says `skip`: it does not fail the job."""
     said: tuple[Sentence, ...] = ()

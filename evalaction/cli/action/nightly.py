@@ -105,7 +105,7 @@ def _of_default_branch(stage: Stage) -> bool:
     context = stage.context
     default = context.default_branch
     here = context.kind in _EVENTS and default is not None and context.ref == f"refs/heads/{default}"
-    return here and stage.settings.mode != "verify" and stage.asked_number is None and stage.asked_sha is None
+    return here and stage.settings.mode in {"run", "report"} and stage.asked_number is None and stage.asked_sha is None
 
 
 def _branch(stage: Stage) -> tuple[Branch, Tip] | None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evalaction.cli.action.judged import Judged
-from evalaction.engine.folder import MANIFEST, ROWS, create, file_sha256, write_whole
+from evalaction.engine.folder import DRAWS, JUDGING, MANIFEST, ROWS, create, file_sha256, write_whole
 from evalaction.github.shown import keep_lines
 from evalaction.method.canonical import digest
 
 FORMAT = "evalaction/cards/1"
 CARDS = "cards.json"
+JUDGED = "judged.json"
+"""The same list of a job that judges: the list of the job that drew stays as it is, for the digest that vouches for it."""
 COMMENT = "comment.md"
 OF_A_CARD = (
     "outcome", "earned", "sign", "breaks", "first-pass", "stable-pass", "flip-rate", "reach", "contract", "check",
@@ -20,11 +22,22 @@ OF_A_CARD = (
 )  # fmt: skip
 
 
-def rows_digest(listed: str | None, folders: Mapping[str, Path]) -> str:
-    """64 hex digits over `cards.json`, whose sha256 is `listed`, and manifest and rows of every card's folder, by its name."""
-    return digest(
-        [listed, [[name, _sha256(folder / MANIFEST), _sha256(folder / ROWS)] for name, folder in sorted(folders.items())]]
-    )
+def rows_digest(listed: str | None, folders: Mapping[str, Path], *, drawn: bool = False) -> str:
+    """64 hex digits over `cards.json`, whose sha256 is `listed`, and manifest and rows of every card's folder, by its name.
+
+    Of a run that is judged apart the draws are in it too. `drawn`: as the job left it that drew, without what judging adds.
+    """
+    return digest([listed, [[name, *_held(folder, drawn=drawn)] for name, folder in sorted(folders.items())]])
+
+
+def _held(folder: Path, *, drawn: bool) -> list[str | None]:
+    """The digests of a folder. A list with draws is never as long as one without, so that one cannot stand for the other."""
+    manifest, rows = _sha256(folder / MANIFEST), _sha256(folder / ROWS)
+    if not (folder / DRAWS).exists():
+        return [manifest, rows]
+    if drawn:
+        rows = None
+    return [manifest, rows, _sha256(folder / DRAWS), None if drawn else _sha256(folder / JUDGING)]
 
 
 def digest_of(folder: Path, cards: Sequence[Judged]) -> str:
@@ -40,8 +53,8 @@ def folders_of(cards: Sequence[Judged]) -> dict[str, Path]:
     return {card.folder.name: card.folder for card in cards if card.folder is not None and card.folder.is_dir()}
 
 
-def write_cards(folder: Path, cards: Sequence[Judged], comment: str) -> None:
-    """`cards.json` and the comment's text beside the runs. Raises UsageError when the disk refuses."""
+def write_cards(folder: Path, cards: Sequence[Judged], comment: str, *, name: str = CARDS) -> None:
+    """The list of cards and the comment's text beside the runs. Raises UsageError when the disk refuses."""
     create(folder)
     listed = [
         {
@@ -55,7 +68,7 @@ def write_cards(folder: Path, cards: Sequence[Judged], comment: str) -> None:
         }
         for card in cards
     ]
-    write_whole(folder / CARDS, (json.dumps({"format": FORMAT, "cards": listed}, indent=1) + "\n").encode())
+    write_whole(folder / name, (json.dumps({"format": FORMAT, "cards": listed}, indent=1) + "\n").encode())
     write_whole(folder / COMMENT, comment.encode("utf-8", "replace"))
 
 
@@ -64,11 +77,13 @@ def told(outputs: Mapping[str, str]) -> dict[str, str]:
     return {name: outputs[name] for name in OF_A_CARD if name in outputs}
 
 
-def outputs_of(cards: Sequence[Judged], *, folder: Path, comment_url: str | None, rows: str) -> dict[str, str]:
+def outputs_of(
+    cards: Sequence[Judged], *, folder: Path, comment_url: str | None, rows: str, listed: str = CARDS
+) -> dict[str, str]:
     """The outputs of `action.yml`: those of one card, or of the worst of several, whose own stand in `results-path`."""
     worst = cards[0]
     alone = len(cards) == 1 and worst.folder is not None and (worst.folder / "results.json").is_file()
-    results = worst.folder / "results.json" if alone and worst.folder else folder / CARDS
+    results = worst.folder / "results.json" if alone and worst.folder else folder / listed
     return {
         **told(worst.outputs),
         "outcome": worst.outcome.value,

@@ -14,7 +14,7 @@ from evalaction.cli.action.early import append
 from evalaction.cli.action.judge import provenance
 from evalaction.cli.action.judged import Judged
 from evalaction.cli.action.nightly import Nights, remember
-from evalaction.cli.action.results import digest_of, outputs_of, write_cards
+from evalaction.cli.action.results import CARDS, JUDGED, digest_of, outputs_of, write_cards
 from evalaction.cli.action.status import set_status
 from evalaction.cli.action.thread import Thread, write
 from evalaction.errors import EvalactionError, UsageError
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: str, nights: Nights | None = None) -> int:
     """Say everything, wherever it can be said, and return the exit code. `first` goes above all sections."""
     nights = nights or Nights()
+    listed = JUDGED if stage.settings.mode == "judge" else CARDS
     body = comment_of([card.document for card in cards], first=first)
     leaks = sorted(
         {name for text in (body, *_texts(cards)) for name in stage.log.redactor().leaks(text.encode("utf-8", "replace"))}
@@ -46,7 +47,7 @@ def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: st
         cards, nights = [_leaked(stage, card, leaks) for card in cards[:1]], Nights()
         body = comment_of([card.document for card in cards], first=first)
     try:
-        write_cards(stage.folder, cards, body)
+        write_cards(stage.folder, cards, body, name=listed)
     except UsageError as error:
         stage.log.warn((Quoted(error.sentence),))
     counted = [card.outcome for card in cards if not card.skipped]
@@ -58,7 +59,7 @@ def tell(stage: Stage, cards: Sequence[Judged], thread: Thread | None, first: st
     remember(stage, nights)
     _log(stage, cards)
     stage.log.annotations += annotations_of(cards, stage.settings.fail_on)
-    found = outputs_of(cards, folder=stage.folder, comment_url=url, rows=digest_of(stage.folder, cards))
+    found = outputs_of(cards, folder=stage.folder, comment_url=url, rows=digest_of(stage.folder, cards), listed=listed)
     addition = output_file(found, stage.log.secrets)
     for warning in addition.warnings:
         stage.log.warn(warning)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from evalaction.registration.git import Commit, Git
 
 EVENT_BYTES = 64 << 20
+JUDGED_DIR = "EVALACTION_JUDGED_DIR"
+"""Where start.py says that `judge` writes, since `run-dir` is what it reads."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -38,12 +40,14 @@ class Stage:
     """The event file's object; empty where it cannot be read."""
     log: Log = field(repr=False)
     folder: Path
-    """Where this job writes; in `report` mode beside the artifact, which is only read."""
+    """Where this job writes; in `judge` and `report` mode beside the artifact, which is only read."""
     asked_number: int | None = None
     """`judge-fork`, which is `run` on a label or a dispatch: the pull request."""
     asked_sha: str | None = None
     asked_digest: str | None = None
-    """`report`: the digest that the job which drew handed over."""
+    """`report` and `judge`: the digest that the job which drew handed over."""
+    asked_judged_digest: str | None = None
+    """`report`: that of the job which judged, where another one drew."""
 
     @cached_property
     def git(self) -> Git:
@@ -124,6 +128,7 @@ def open_stage(world: World, log: Log) -> Stage:
         asked_number=_number(environ, settings, context, event),
         asked_sha=_sha(environ, settings, context, event),
         asked_digest=_given(environ, "rows-digest", _DIGEST, "the output rows-digest of the job that drew"),
+        asked_judged_digest=_given(environ, "judged-digest", _DIGEST, "the output rows-digest of the job that judged"),
     )
 
 
@@ -142,6 +147,8 @@ def _event_text(environ: Mapping[str, str]) -> str | None:
 def _folder(world: World, settings: Settings) -> Path:
     temp = Path(world.environ.get("RUNNER_TEMP") or world.cwd)
     fresh = temp / "evalaction-runs" / uuid4().hex
+    if settings.mode == "judge":
+        return Path(world.environ.get(JUDGED_DIR) or fresh)
     if settings.run_dir is None or settings.mode == "report":
         return fresh
     return world.cwd / settings.run_dir

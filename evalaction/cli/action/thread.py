@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,8 @@ class Thread:
 
     drawn: tuple[Record, ...] = ()
     """What this job has answered so far."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """What it has drawn and left to be judged: the digest of the question to the path of the card."""
 
     def answered(self, question_digest: str) -> Record | None:
         """The answer that another card of this job has just had to the same question."""

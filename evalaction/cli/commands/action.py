@@ -58,9 +58,9 @@ def _thread(stage: Stage) -> Thread | None:
 
     if stage.settings.mode == "verify":
         return None
-    if stage.settings.mode == "run":
+    if stage.settings.mode in {"run", "draw", "judge"}:
         _refuse_event(stage)
-    return open_thread(stage)
+    return None if stage.settings.mode == "judge" else open_thread(stage)
 
 
 def _run(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
@@ -76,7 +76,9 @@ def _in_turn(thread: Thread, cards: Iterable[T], judged: Callable[[T, Thread], J
     """One card after another, each knowing what those before it were answered."""
     found: list[Judged] = []
     for card in cards:
-        found.append(judged(card, replace(thread, drawn=tuple(one.record for one in found if one.record is not None))))
+        answered = tuple(one.record for one in found if one.record is not None)
+        asked = {one.question_digest: one.path for one in found if one.unjudged and one.question_digest is not None}
+        found.append(judged(card, replace(thread, drawn=answered, asked=asked)))
     return found
 
 
@@ -114,9 +116,18 @@ def _received(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
     return _in_turn(thread, cards, partial(judge_received, stage, verified=sure)), "" if sure else UNVERIFIED
 
 
+def _judged(stage: Stage, thread: Thread | None) -> tuple[list[Judged], str]:
+    from evalaction.cli.action.apart import judge_card, receive_drawn
+
+    assert thread is None
+    return [judge_card(stage, card) for card in receive_drawn(stage)], ""
+
+
 _MODES: dict[str, Mode] = {
     "run": _run,
     "verify": _verified,
+    "draw": _run,
+    "judge": _judged,
     "report": _received,
 }
 
