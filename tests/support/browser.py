@@ -169,15 +169,16 @@ class Page:
         found: list[str] = self.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => one.innerText)")
         return found
 
-    def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        said = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **self._clip(whole))
-        path.write_bytes(base64.b64decode(said["data"]))
-
-    def _clip(self, whole: bool) -> dict[str, Any]:
-        if not whole:
-            return {}
+    def screenshot(self, path: Path, *, until: str | None = None) -> None:
+        """The page from its top to its end, or to the end of the first element that matches."""
         size = self.send("Page.getLayoutMetrics")["cssContentSize"]
-        return {"clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}}
+        if until:
+            size["height"] = self.run(
+                f"scrollY + document.querySelector({json.dumps(until)}).getBoundingClientRect().bottom + 16"
+            )
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        said = self.send("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        path.write_bytes(base64.b64decode(said["data"]))
 
     def _events(self, method: str) -> list[dict[str, Any]]:
         return [
