@@ -2,13 +2,15 @@
 
 Shape after OpenAI's own description (OpenAPI document 2.3.0 of github.com/openai/openai-openapi, read 2026-05-31): `status` with
 `incomplete_details.reason`; `output[]` of items with `type`: `message` with `content[]` of `output_text` (`text`) and `refusal`,
-`function_call` with `name` and `arguments` as text, `custom_tool_call` with `name` and `input`, others passed over;
+and a `phase` that may say `commentary`, which is no answer; `function_call` with `name` and `arguments` as text,
+`custom_tool_call` with `name` and `input`; others are passed over, but those that wait for a tool of the client's are known.
 `usage.{input_tokens, output_tokens}`; `id`, `model`. There is no fingerprint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from evalaction.endpoints import calls, reading
 from evalaction.endpoints.openai import key_headers, own_headers
@@ -18,6 +20,7 @@ from evalaction.errors import UsageError
 from evalaction.method import canonical
 from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint
+from evalaction.method.cards.endpoints import UNFIT
 from evalaction.method.records import Message, Output, Usage
 
 __all__ = ["body", "key_headers", "own_headers", "path", "read"]
@@ -25,6 +28,8 @@ __all__ = ["body", "key_headers", "own_headers", "path", "read"]
 _PATH = "/responses"
 _OURS = {"model", "input", "messages", "stream", "n"}
 _ENDED = {"completed", "incomplete"}
+_WAITING = {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
+"""Items, beside calls with a name, after which the client has to do something before there is an answer."""
 
 
 def path(base: str, _endpoint: Endpoint) -> str:
@@ -36,8 +41,9 @@ def path(base: str, _endpoint: Endpoint) -> str:
 
 def body(endpoint: Endpoint, messages: Sequence[Message]) -> Json:
     refuse_params(endpoint, _OURS)
-    if endpoint.params.get("background"):
-        raise UsageError(f"Endpoint {endpoint.name}: with background the reply comes before the answer; remove it from params.")
+    for name, why in UNFIT.items():
+        if endpoint.params.get(name):
+            raise UsageError(f"Endpoint {endpoint.name}: with {name} {why}; remove it from params.")
     model: dict[str, Json] = {"model": endpoint.model} if endpoint.model is not None else {}
     return {**model, "input": as_json(messages), **endpoint.params}
 
@@ -48,13 +54,15 @@ def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
     status = reading.name(reply.get("status"))
     if status is not None and status not in _ENDED:
         raise Malformed(f"the reply is no finished response, its status is {status}")
-    texts, refusals, called = _items(reading.array(reply.get("output"), "output"))
-    content, refusal = "".join(texts), "".join(refusals)
+    found = _Items()
+    for one in reading.array(reply.get("output"), "output"):
+        found.add(reading.mapping(one, "output[]"))
+    content, refusal = "".join(found.texts), "".join(found.refusals)
     finish_reason = _why_incomplete(reply) or status
     return Reading(
-        output=content if output == "text" else calls.render_unparsed(called),
-        empty=reading.empty_reason(finish_reason, refusal=bool(refusal), calls=output == "text" and bool(called)),
-        shown=refusal or (content if output == "tool_calls" else None),
+        output=content if output == "text" else calls.render_unparsed(found.called),
+        empty=reading.empty_reason(finish_reason, refusal=bool(refusal), calls=output == "text" and found.waits),
+        shown=refusal or (content if output == "tool_calls" else None) or "".join(found.asides),
         finish_reason=finish_reason,
         usage=_usage(reply.get("usage")),
         served_model=reading.name(reply.get("model")),
@@ -62,27 +70,36 @@ def read(reply: Json, _endpoint: Endpoint, output: Output) -> Reading:
     )
 
 
-def _items(items: Sequence[Json]) -> tuple[list[str], list[str], list[tuple[str, str]]]:
-    """Texts, refusals and calls, each in the order of the output."""
-    texts: list[str] = []
-    refusals: list[str] = []
-    called: list[tuple[str, str]] = []
-    for one in items:
-        item = reading.mapping(one, "output[]")
-        if item.get("type") == "message":
-            _message(item, texts, refusals)
-        elif item.get("type") in {"function_call", "custom_tool_call"}:
-            called.append(_call(item))
-    return texts, refusals, called
+@dataclass(slots=True)
+class _Items:
+    """What the items of an output hold, each kind in the order of the output."""
 
+    texts: list[str] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
+    """Commentary on the way to the answer."""
+    refusals: list[str] = field(default_factory=list)
+    called: list[tuple[str, str]] = field(default_factory=list)
+    waits: bool = False
+    """For a tool of the client's."""
 
-def _message(item: Mapping[str, Json], texts: list[str], refusals: list[str]) -> None:
-    for one in reading.array(item.get("content"), "output[].content"):
-        part = reading.mapping(one, "output[].content[]")
-        if part.get("type") == "output_text":
-            texts.append(reading.text(part.get("text"), "output[].content[].text"))
-        elif part.get("type") == "refusal":
-            refusals.append(reading.text(part.get("refusal"), "output[].content[].refusal"))
+    def add(self, item: Mapping[str, Json]) -> None:
+        kind = item.get("type")
+        if kind == "message":
+            self._message(item)
+        elif kind in {"function_call", "custom_tool_call"}:
+            self.called.append(_call(item))
+            self.waits = True
+        elif isinstance(kind, str) and kind in _WAITING:
+            self.waits = True
+
+    def _message(self, item: Mapping[str, Json]) -> None:
+        texts = self.asides if item.get("phase") == "commentary" else self.texts
+        for one in reading.array(item.get("content"), "output[].content"):
+            part = reading.mapping(one, "output[].content[]")
+            if part.get("type") == "output_text":
+                texts.append(reading.text(part.get("text"), "output[].content[].text"))
+            elif part.get("type") == "refusal":
+                self.refusals.append(reading.text(part.get("refusal"), "output[].content[].refusal"))
 
 
 def _call(item: Mapping[str, Json]) -> tuple[str, str]:

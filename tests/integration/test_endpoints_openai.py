@@ -69,6 +69,24 @@ def test_a_response_without_a_text(reason: str, reply: Any, shown: str | None) -
     assert (found.reason, found.error) == (reason, shown)
 
 
+def test_commentary_on_the_way_is_no_answer() -> None:
+    aside, final = said("Let me count. ") | {"phase": "commentary"}, said("42") | {"phase": "final_answer"}
+    found, _ = exchange("openai-responses", judged(RESPONSES, answer(thought(), aside, final)))
+    assert found.output == "42"
+    cut = judged(RESPONSES, answer(aside, status="incomplete", why="max_output_tokens"))
+    found, _ = exchange("openai-responses", cut)
+    assert (found.reason, found.error) == ("empty:length", "Let me count. ")
+    found, _ = exchange("openai-responses", judged(RESPONSES, answer(said("42") | {"phase": None})))
+    assert found.output == "42"
+
+
+@pytest.mark.parametrize("kind", ["computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"])
+def test_what_waits_for_a_tool_of_the_client_is_no_empty_answer(kind: str) -> None:
+    assert exchange("openai-responses", answer({"id": "x_1", "type": kind}))[0].reason == "empty:tool_calls"
+    served = answer({"id": "x_1", "type": "web_search_call", "status": "completed"})
+    assert exchange("openai-responses", served)[0].reason == "empty"
+
+
 @pytest.mark.parametrize("why", ["max_output_tokens", "content_filter"])
 def test_a_response_that_was_cut_is_graded_and_says_why_it_ended(why: str) -> None:
     found, _ = exchange("openai-responses", judged(RESPONSES, answer(said('{"a": '), status="incomplete", why=why)))
@@ -131,6 +149,8 @@ def test_prose_in_place_of_a_call() -> None:
 def test_a_response_in_the_background_would_come_before_its_answer() -> None:
     with pytest.raises(UsageError, match="with background the reply comes before the answer"):
         build_request(endpoint("https://a.example", api="openai-responses", params={"background": True}), PROMPT, "text")
+    with pytest.raises(UsageError, match="with conversation each draw sees the ones before it"):
+        build_request(endpoint("https://a.example", api="openai-responses", params={"conversation": "conv_1"}), PROMPT, "text")
     with pytest.raises(UsageError, match="params must not hold input"):
         build_request(endpoint("https://a.example", api="openai-responses", params={"input": "x"}), PROMPT, "text")
     assert b'"model"' not in build_request(endpoint("https://a.example", api="openai-responses", model=None), PROMPT, "text").body

@@ -111,7 +111,12 @@ def test_azure_and_the_responses_api() -> None:
         assert words in refusal(card({"endpoints.main": endpoint}))
     responses = {"api": "openai-responses", "url": "https://api.example", "model": "m"}
     assert parse(card({"endpoints.main": responses})).endpoints["main"].api == "openai-responses"
-    for params, words in (({"input": "x"}, "`params.input`"), ({"background": True}, "the reply comes before the answer")):
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"input": "x"}, "`params.input`"),
+        ({"background": True}, "the reply comes before the answer"),
+        ({"conversation": "conv_1"}, "each draw sees the ones before it"),
+    ]
+    for params, words in refused:
         assert words in refusal(card({"endpoints.main": responses | {"params": params}}))
     parse(card({"endpoints.main": responses | {"params": {"background": False}}}))
 

@@ -18,6 +18,8 @@ _HOSTED = ("poll", "trace", "counters")
 _PROGRAM = ("run", "paths", "setup", "env")
 _OURS = ("model", "messages", "stream", "n")
 _OURS_TOO = {"anthropic": ("system",), "openai-responses": ("input",)}
+UNFIT = {"background": "the reply comes before the answer", "conversation": "each draw sees the ones before it"}
+"""Parameters of `openai-responses` under which a reply is no independent draw."""
 _URL = re.compile(
     r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?(/[^?#\s]*)?(\?[^#\s]*)?"
 )
@@ -127,9 +129,9 @@ def _params(path: Path, endpoint: dict[str, Any]) -> Iterator[Problem]:
         refused = refused_param(endpoint["api"], name)
         if refused:
             yield Problem((*path, "params", name), refused, at_key=True)
-    if endpoint["api"] == "openai-responses" and endpoint.get("params", {}).get("background"):
-        sentence = "with `background` the reply comes before the answer; remove it"
-        yield Problem((*path, "params", "background"), sentence, at_key=True)
+    for name, why in UNFIT.items():
+        if endpoint["api"] == "openai-responses" and endpoint.get("params", {}).get(name):
+            yield Problem((*path, "params", name), f"with `{name}` {why}; remove it", at_key=True)
 
 
 def refused_param(api: str, name: str) -> str | None:
