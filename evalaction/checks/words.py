@@ -9,7 +9,7 @@ from evalaction.method.canonical import Json, dumps
 
 SHOWN = 60
 REASON_LENGTH = 240
-UNCUT_LENGTH = 400
+UNCUT_LENGTH = 4_000
 """Of a program's reason before it is searched for secrets: a cut could leave half of one, which no search finds."""
 
 

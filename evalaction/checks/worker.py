@@ -97,6 +97,8 @@ def _limit(memory_mb: int) -> None:
     if sys.platform == "linux":
         held = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (held + memory_mb * 2**20,) * 2)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, core = resource.getrlimit(resource.RLIMIT_CORE)
+    core = core and 1  # 0 would still start a handler in core_pattern, and outputs may be private
+    resource.setrlimit(resource.RLIMIT_CORE, (core, core))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))

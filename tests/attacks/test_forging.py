@@ -32,6 +32,8 @@ else:
     raise AssertionError("no TypeError")
 expect(_candidate.name, "tally")
 """
+MISTAKES = re.compile("SyntaxError|NameError|ImportError|ModuleNotFoundError|AttributeError")
+"""An attack that only stumbles over itself shows nothing, unless it says so in its head."""
 HONEST = """
 name = "tally"
 def tally(values):
@@ -103,6 +105,7 @@ def test_it_works_where_nothing_defends(name: str) -> None:
         assert said == "pass"
     else:
         assert said.startswith("error"), said
+        assert (found := MISTAKES.search(said)) is None or found[0] in ALL[name].head["split"], said
 
 
 @pytest.mark.parametrize("room", JUDGED)

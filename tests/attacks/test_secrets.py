@@ -74,6 +74,22 @@ def test_an_endpoint_that_echoes_its_key_into_programs_brings_it_nowhere(tmp_pat
     assert not [row for row in project.rows() if KEY[:12] in json.dumps(row)]
 
 
+def test_of_a_long_key_no_half_is_left_where_a_reason_is_cut(tmp_path: Path) -> None:
+    best_rung()
+    long = f"eyJ.{''.join(secrets.token_urlsafe(48) for _ in range(12))}.end"
+    bodies = {
+        "raised": f"key = {long[::-1]!r}[::-1]\ndef f(): raise ValueError('x' * 60 + key)\n",
+        "far": f"key = 'x' * 100 + {long[::-1]!r}[::-1]\ndef f(): return key\n",
+    }
+    with serving(answering(lambda received: next(text for name, text in bodies.items() if name in str(received.body)))) as server:
+        project = Project(tmp_path / "p", gated(1, CHANGES), files(*bodies), url=server.url)
+        done = project.run(env={"EVAL_KEY": long})
+    assert done.code == 0, done.said
+    assert {row["verdict"] for row in project.rows()} == {"fail"}
+    for path in (one for one in (project.root / "run").rglob("*") if one.is_file()):
+        assert long[:16].encode() not in path.read_bytes(), path.name
+
+
 def environments(root: Path) -> Iterator[bytes]:
     """Those of the processes that run in a folder."""
     for entry in Path("/proc").iterdir():

@@ -62,7 +62,8 @@ def test_a_worker_inherits_no_secret_no_file_and_no_folder(monkeypatch: pytest.M
     assert folder == "/"
     assert not [name for name in files if "open.txt" in name]
     assert len(files) <= 6
-    assert (limits["Max core file size"], limits["Max file size"]) == ("0", "0")
+    assert limits["Max core file size"] in {"0", "1"}  # a handler of core dumps is not started at 1, and at 0 it is
+    assert limits["Max file size"] == "0"
     assert int(limits["Max address space"]) < 2**31
     assert int(limits["Max open files"]) <= 32
 

@@ -128,8 +128,8 @@ def test_a_check_that_was_busy_with_itself_when_the_time_was_up_is_a_checker_err
 
 
 def test_what_the_check_says_is_bounded_and_cannot_pass_for_another_word() -> None:
-    long = split(ending(), ending(1), Said("fail", "assert: " + "x\n" * 500))
-    assert long.reason is not None and len(long.reason) == 400 and "\n" not in long.reason
+    long = split(ending(), ending(1), Said("fail", "assert: " + "x\n" * 5_000))
+    assert long.reason is not None and len(long.reason) == 4_000 and "\n" not in long.reason
     assert split(ending(), ending(1), Said("fail", "checker:crash: no")).reason == "rejected: checker:crash: no"
     assert split(ending(), ending(1), Said("fail", "")).reason == "rejected"
     assert split(ending(), ending(2), Said("error", "odd")).reason == "checker:protocol: odd"

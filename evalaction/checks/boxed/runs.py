@@ -79,21 +79,21 @@ async def split(box: Sandbox, program: Program, candidate: str, limits: CheckLim
     """Candidate and check in two processes with plain data between them."""
     nonce = secrets.token_hex(16)
     with Descriptors() as own:
-        requests, replies, verdict = own.pipe(), own.pipe(), own.pipe()
-        board = own.file(bytes(SIZE))
+        requests, replies = own.pipe(), own.pipe()
+        board, verdict = own.file(bytes(SIZE)), own.file(b"")
         to_candidate = {3: own.file(texts(candidate)), 4: requests[0], 5: replies[1]}
         to_check = {
             3: own.file(texts(nonce, program.file, program.source, candidate)),
             4: replies[0],
             5: requests[1],
-            6: verdict[1],
+            6: verdict,
             7: board,
         }
         processes: list[Process] = []
         try:
             processes.append(await box.start(_task("candidate", to_candidate, limits)))
             processes.append(await box.start(_task("checker", to_check, limits, program.beside, extra_ms=GRACE_MS)))
-            own.close(end for end in {*to_candidate.values(), *to_check.values()} if end != board)
+            own.close({*to_candidate.values(), *to_check.values()} - {board, verdict})
             ends = await _both(*processes, board=board)
         except Lost as lost:
             return Checked(None, str(lost))
@@ -101,7 +101,7 @@ async def split(box: Sandbox, program: Program, candidate: str, limits: CheckLim
             for process in processes:
                 process.kill()
         try:
-            said = blame.read_said(own.rest_of(verdict[0]), nonce)
+            said = blame.read_said(own.said(verdict), nonce)
         except ValueError:
             return Checked(None, "checker:protocol: what it said is no verdict")
         return blame.split(*ends, said, _note(board), limits)
@@ -143,15 +143,15 @@ class _Start(NamedTuple):
 async def _alone(box: Sandbox, job: bytes, nonce: str, start: _Start) -> tuple[Ending, Said | None]:
     """Raises ValueError where something else than a verdict was said."""
     with Descriptors() as own:
-        verdict = own.pipe()
-        handed = {3: own.file(job), 4: verdict[1]}
+        verdict = own.file(b"")
+        handed = {3: own.file(job), 4: verdict}
         process = await box.start(_task(start.entry, handed, start.limits, start.files))
         try:
-            own.close(handed.values())
+            own.close([handed[3]])
             ending = await _ended(process)
         finally:
             process.kill()
-        return ending, blame.read_said(own.rest_of(verdict[0]), nonce)
+        return ending, blame.read_said(own.said(verdict), nonce)
 
 
 async def _both(candidate: Process, checker: Process, *, board: int) -> tuple[Ending, Ending]:
