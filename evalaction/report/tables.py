@@ -208,8 +208,8 @@ def costs(report: Report) -> Table:
     rows: list[tuple[Text, ...]] = [
         _row("p50", *(milliseconds(arm.p50_ms) for arm in arms)),
         _row("p95", *(milliseconds(arm.p95_ms) for arm in arms)),
-        _row("tokens in", *(f"{arm.tokens_in:,}" for arm in arms)),
-        _row("tokens out", *(f"{arm.tokens_out:,}" for arm in arms)),
+        _row("tokens in", *(_told(arm.tokens_in) for arm in arms)),
+        _row("tokens out", *(_told(arm.tokens_out) for arm in arms)),
     ]
     if report.draws > 1:
         rows.append(_row("items with the same text in all draws", *(_rate_or_na(arm.tar_raw) for arm in arms)))
@@ -221,6 +221,11 @@ def costs(report: Report) -> Table:
     if any(arm.fingerprints for arm in arms):
         rows.append((("fingerprint",), *(_tally(arm.fingerprints) for arm in arms)))
     return Table(("", *(arm.arm for arm in arms)), (*rows, *_behind(arms)))
+
+
+def _told(tokens: int) -> str:
+    """A program, or a server that counts none, does not say how many there were: that is not 0."""
+    return f"{tokens:,}" if tokens else "–"
 
 
 def _behind(arms: tuple[ArmReport, ...]) -> list[tuple[Text, ...]]:

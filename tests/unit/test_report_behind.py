@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -137,3 +138,9 @@ def test_the_counter_of_a_limit_is_part_of_the_question() -> None:
 
     assert asked("a") != asked("b")
     assert asked("a", "b") == asked("b", "a")
+
+
+def test_tokens_that_nobody_told_are_not_none_of_them() -> None:
+    silent = replace(told(), arms=tuple(replace(arm, tokens_in=0, tokens_out=1_234) for arm in told().arms))
+    shown = cells(tables.costs(silent))
+    assert set(shown["tokens in"]) == {"–"} and set(shown["tokens out"]) == {"1,234"}
