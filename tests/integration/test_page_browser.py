@@ -118,6 +118,18 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, files: dict[str, Pat
         assert page.run("[document.documentElement.scrollWidth, visualViewport.scale]") == [width, 1]
 
 
+def test_twenty_draws_of_two_arms_are_in_view_at_once(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "many.html"
+    drawn = Drawn(pages.cells({"control": ["p" * 20], "treatment": ["pkcue" * 4]}), pages.Held())
+    path.write_text(render_html(behind(), drawn), encoding="utf-8")
+    with opened(browser, path) as page:
+        last = page.run(
+            "(() => { const box = (one) => document.querySelector(one).getBoundingClientRect();"
+            "return box('.view').right - box('.row .d[data-column=\\'39\\']').right; })()"
+        )
+        assert last >= 0
+
+
 def test_on_a_telephone_the_main_tables_are_whole(browser: Browser, files: dict[str, Path]) -> None:
     """Nothing of them has to be scrolled to the side, and they stay tables for those who hear them."""
     with opened(browser, files["small"], width=360, height=740, phone=True) as page:
