@@ -239,6 +239,25 @@ class TestArms:
         result = made(prompts=["a {{a}}", "b {{a}}"], providers=["openai:x", "anthropic:messages:y"])
         assert [loss.what for loss in result.lost_parts] == ["prompt a {{a}} at y", "prompt b {{a}} at y"]
 
+    def test_a_provider_is_asked_the_prompts_that_it_names(self) -> None:
+        prompts = [{"raw": "long {{a}}", "label": "long"}, "file://p.txt", {"raw": "b {{a}}", "label": "group:b"}]
+        files = {"p.txt": "short {{a}}"}
+        providers = [{"id": "openai:x", "prompts": ["p.txt"]}, {"id": "openai:y", "prompts": ["long"]}]
+        result = made(prompts=prompts, providers=providers, files=files)
+        assert result.files["prompts/control.txt"] == b"short {{a}}" and result.files["prompts/treatment.txt"] == b"long {{a}}"
+        assert [arm.endpoint for arm in card_of(result).arms.values()] == ["y", "x"] and not result.lost_parts
+        one = made(prompts=prompts, providers=[{"id": "openai:x", "prompts": ["group:*"]}], files=files)
+        assert one.files["prompts/treatment.txt"] == b"b {{a}}" and len(card_of(one).arms) == 1
+        lost = made(prompts=prompts, providers=[{"id": "openai:x", "prompts": ["other"]}], files=files)
+        assert any("name no prompt that can be carried" in why for why in whys(lost)) and len(card_of(lost).arms) == 2
+
+    def test_azure_without_a_version_says_that_it_is_another_one(self) -> None:
+        assert any("`api_version`" in note for note in made(providers=["azure:chat:mine"]).notes)
+        given = {"id": "azure:chat:mine", "config": {"apiVersion": "2024-10-21"}}
+        assert not any("`api_version`" in note for note in made(providers=[given]).notes)
+        odd = made(providers=[{"id": "azure:chat:mine", "config": {"apiVersion": "{{env.V}}"}}])
+        assert any("apiVersion" in loss.what for loss in odd.lost_parts)
+
     @pytest.mark.parametrize(
         ("entry", "files", "path", "data"),
         [
@@ -307,6 +326,12 @@ class TestArms:
             ({"id": "openai:x", "config": {"apiKeyEnvar": "MINE", "apiHost": "a.example"}}, {"key_env": "MINE", "url": "https://a.example/v1"}),
             ({"id": "openai:x", "config": {"apiBaseUrl": "{{env.URL}}"}}, {"url_env": "EVAL_URL", "url": None}),
             ({"openai:x": {"config": {"temperature": 0.30}}}, {"model": "x"}),
+            (
+                {"id": "azure:chat:mine", "config": {"apiVersion": "2024-10-21", "apiHost": "r.openai.azure.com"}},
+                {"api": "azure-openai", "model": "mine", "url": "https://r.openai.azure.com", "api_version": "2024-10-21"},
+            ),
+            ({"id": "azureopenai:chat:m", "config": {"apiHost": "https://r.example"}}, {"url": "https://r.example", "model": "m"}),
+            ("azure:chat:mine", {"url_env": "EVAL_URL", "api_version": None, "key_env": "AZURE_API_KEY"}),
         ],
     )  # fmt: skip
     def test_providers(self, provider: Any, fields: dict[str, Any]) -> None:

@@ -77,7 +77,13 @@ def _arms(
     prompts: Sequence[Prompt], providers: Sequence[Provider], place: Place, ledger: Ledger
 ) -> list[tuple[Prompt, Provider]]:
     """One pair is the treatment; of several the first is the control and the second the treatment."""
-    pairs = [(prompt, provider) for provider in providers for prompt in prompts]
+    every = [(prompt, provider) for provider in providers for prompt in prompts]
+    pairs = [(prompt, provider) for prompt, provider in every if provider.asks(prompt.called)]
+    if not pairs:
+        ledger.part(
+            place.line, "`prompts` of the providers", "name no prompt that can be carried, so that each is asked all of them"
+        )
+        pairs = every
     for prompt, provider in pairs[2:]:
         what = f"prompt {short(prompt.label, 40)} at {short(provider.label, 40)}"
         ledger.part(place.line, what, "an exam is asked of two arms at most; make a card of its own for another pair")

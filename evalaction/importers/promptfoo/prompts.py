@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalaction.errors import SourceError
 from evalaction.importers.imported import Ledger, NotCarried
@@ -28,6 +28,8 @@ class Prompt:
     suffix: str
     """`.txt`, or `.json` for chat messages."""
     names: frozenset[str]
+    called: str = ""
+    """How the source calls it in full, by its label or by file and text: what a provider's own `prompts` are compared with."""
 
 
 def read_prompts(value: Json, place: Place, read: Read, ledger: Ledger) -> list[Prompt]:
@@ -36,7 +38,9 @@ def read_prompts(value: Json, place: Place, read: Read, ledger: Ledger) -> list[
     for entry, label, where in _entries(value, place):
         try:
             for text in _texts(entry, read):
-                found.append(_prompt(text, label or short(text.strip().split("\n", maxsplit=1)[0], 40)))
+                made = _prompt(text, label or short(text.strip().split("\n", maxsplit=1)[0], 40))
+                path = str(entry).removeprefix("file://")
+                found.append(replace(made, called=label or (text if text == entry else f"{path}: {text}")))
         except NotCarried as lost:
             ledger.part(where.line, f"prompt {label or short(str(entry), 40)}", lost.why, file=where.file)
     return found

@@ -24,6 +24,7 @@ class _Service:
 
 
 _OPENAI = _Service("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
+_AZURE = _Service("azure-openai", None, "AZURE_API_KEY")
 _SERVICES = {
     "openai:chat": _OPENAI,
     "openai:responses": _Service("openai-responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -34,6 +35,8 @@ _SERVICES = {
     "mistral": _Service("openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     "deepseek": _Service("openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
     "togetherai": _Service("openai", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "azure:chat": _AZURE,
+    "azureopenai:chat": _AZURE,
     "ollama:chat": _Service("openai", "http://localhost:11434/v1", None),
     "localai:chat": _Service("openai", "http://localhost:8080/v1", None),
 }
@@ -43,6 +46,7 @@ _PARAMS = (
     "presence_penalty", "seed", "stop", "response_format", "tools", "tool_choice", "reasoning_effort", "reasoning", "logit_bias",
     "parallel_tool_calls", "stop_sequences",
 )  # fmt: skip
+_VERSION = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:-preview)?")
 _REASONING = re.compile(r"(?:.*/)?(?:o[0-9]|gpt-5)")
 _DEFAULTS: Mapping[str, Json] = {"temperature": 0, "max_tokens": 1024}
 """What promptfoo sends to chat models where the configuration says nothing."""
@@ -53,6 +57,12 @@ class Provider:
     label: str
     fields: Mapping[str, Json]
     """The endpoint as the card has it."""
+    prompts: tuple[str, ...] | None = None
+    """The names of the only prompts that it is asked; None: all."""
+
+    def asks(self, called: str) -> bool:
+        """Whether it is asked the prompt of this name; the name of a file or a group stands for all that is in it."""
+        return self.prompts is None or any(called == one or called.startswith(f"{one}:") for one in self.prompts)
 
 
 def read_providers(value: Json, place: Place, read: Read, ledger: Ledger) -> list[Provider]:
@@ -108,17 +118,24 @@ def _provider(entry: Json, place: Place, ledger: Ledger) -> Provider:
         raise NotCarried("the name of its model is none that a card may hold")
     if known == "openai" and ":" in model and not model.startswith("ft:"):
         raise NotCarried("only chat and responses of this service are asked by a card")
-    for field in ("transform", "prompts", "delay"):
+    asked = fields.get("prompts")
+    named = (
+        [one.removeprefix("file://").removesuffix(":*") for one in asked if isinstance(one, str)]
+        if isinstance(asked, list)
+        else []
+    )
+    for field in ("transform", "delay", *(() if named else ("prompts",))):
         if field in fields:
             ledger.part(place.line, f"provider {short(name)}: `{field}`", "has no place in a card", file=place.file)
     endpoint = _endpoint(_SERVICES[known], model, fields.get("config"), place.at("config"), ledger)
     label = fields.get("label")
-    return Provider(label=label if isinstance(label, str) else model, fields=endpoint)
+    return Provider(label=label if isinstance(label, str) else model, fields=endpoint, prompts=tuple(named) or None)
 
 
 def _endpoint(service: _Service, model: str, config: Json, place: Place, ledger: Ledger) -> dict[str, Json]:
     params: dict[str, Json] = {}
-    address: dict[str, Json] = {"url": service.url}
+    address: dict[str, Json] = {"url": service.url} if service.url else {"url_env": "EVAL_URL"}
+    version: dict[str, Json] = {}
     key: dict[str, Json] = {"key_env": service.key_env} if service.key_env else {}
     for name, value in config.items() if isinstance(config, Mapping) else ():
         if name in _PARAMS and not _elsewhere(value):
@@ -126,17 +143,24 @@ def _endpoint(service: _Service, model: str, config: Json, place: Place, ledger:
         elif name == "apiKeyEnvar" and isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
             key = {"key_env": value}
         elif name in ("apiBaseUrl", "apiHost") and isinstance(value, str):
-            address = _address(value if name == "apiBaseUrl" else f"https://{value}/v1")
+            host = f"https://{re.sub('^https?://', '', value)}"
+            address = _address(value if name == "apiBaseUrl" else host if service is _AZURE else f"{host}/v1")
+        elif service is _AZURE and name == "apiVersion" and isinstance(value, str) and _VERSION.fullmatch(value):
+            version = {"api_version": value}
         else:
             ledger.part(place.at(name).line, f"config `{short(name)}` of {short(model)}", _why(name), file=place.file)
-    if service.api in ("openai", "anthropic") and service.key_env and not _REASONING.match(model):
+    if service is _AZURE and not version:
+        ledger.note(
+            f"`{short(model)}`: promptfoo asks a version of Azure's API of its own; write yours as `api_version` into card.yaml"
+        )
+    if service.api in ("openai", "anthropic", "azure-openai") and service.key_env and not _REASONING.match(model):
         for name, value in _DEFAULTS.items():
             if name not in params and not (name == "max_tokens" and "max_completion_tokens" in params):
                 params[name] = value
                 ledger.note(
                     f"`{name}: {value}` is what promptfoo sends to a chat model where nothing is said; it stands in card.yaml"
                 )
-    return {"api": service.api, **address, **key, "model": model, **({"params": params} if params else {})}
+    return {"api": service.api, **address, **version, **key, "model": model, **({"params": params} if params else {})}
 
 
 def _why(name: str) -> str:
