@@ -330,7 +330,7 @@ class TestArms:
                 {"id": "azure:chat:mine", "config": {"apiVersion": "2024-10-21", "apiHost": "r.openai.azure.com"}},
                 {"api": "azure-openai", "model": "mine", "url": "https://r.openai.azure.com", "api_version": "2024-10-21"},
             ),
-            ({"id": "azureopenai:chat:m", "config": {"apiHost": "https://r.example"}}, {"url": "https://r.example", "model": "m"}),
+            ({"id": "azureopenai:chat:m", "config": {"apiHost": "https://r.test"}}, {"url": "https://r.test", "model": "m"}),
             ("azure:chat:mine", {"url_env": "EVAL_URL", "api_version": None, "key_env": "AZURE_API_KEY"}),
         ],
     )  # fmt: skip
