@@ -71,40 +71,37 @@ def trial_of(judged: Frozen, against: Against | None) -> Trial:
     Where the card, or the one that it was at base, has `control: base`, the question is that of base. Raises UsageError for a
     control that cannot be found, UnregisteredError (`base_unreadable`) for a card of base that cannot judge.
     """
-    trial = _trial_of(judged, against)
+    base = against.base if against else None
+    path = _path_at_base(judged, against, base) if against and base else None
+    trial = _beside(judged, against, base, path) if against and base else _alone(judged, against)
     arms = {name: replace(source, files=without_exam(source.files, trial.question)) for name, source in trial.arms.items()}
-    return replace(trial, arms=arms)
+    return replace(trial, arms=arms, base=base.oid if base else None, base_path=path)
 
 
-def _trial_of(judged: Frozen, against: Against | None) -> Trial:
-    if against is None or against.base is None:
-        return _alone(judged, against)
-    base = against.base
-    path = _path_at_base(judged, against, base)
+def _beside(judged: Frozen, against: Against, base: Commit, path: str | None) -> Trial:
     by_base = _against_base(judged.card)
     if path is None:
         sentence = "This card is new: base has none here, and none that was moved here. It is judged from the next change on."
-        return _registered(judged, base, sentence) if by_base else _alone(judged, against)
+        return _registered(judged, sentence) if by_base else _alone(judged, against)
     try:
         _, old = card_at(against.git, base, path)
     except GitError:
         raise
     except EvalactionError as error:
         if not by_base:
-            return _alone(judged, against, path)
+            return _alone(judged, against)
         if against.question == "base":
             raise _unreadable(base, error) from error
-        return _nothing_there(judged, base, path, error)
+        return _nothing_there(judged, error)
     if not by_base and not _against_base(old):
-        return _alone(judged, against, path)
+        return _alone(judged, against)
     return _by_head(judged, against, base, path) if against.question == "head" else _by_base(judged, against, base, path)
 
 
 def fork_trial(base: Frozen, head: Frozen, *, card_ignored: bool = False, program_ignored: bool = False) -> Trial:
     """A stranger's files under base's card: the treatment is base's entry with the files of `head`, everything else is base."""
-    treatment = _source(head, head.card.treatment)
     control = base.card.control
-    arms: dict[ArmName, Source] = {"treatment": treatment}
+    arms = _treatment(head)
     if isinstance(control, Arm):
         arms["control"] = _source(head, control)
     elif control is not None:
@@ -114,14 +111,13 @@ def fork_trial(base: Frozen, head: Frozen, *, card_ignored: bool = False, progra
                 code="ref",
             )
         arms["control"] = _source(base, base.card.treatment)
-    by = "base" if _against_base(base.card) else None
     return Trial(
         question=base,
         judged=head,
         arms=arms,
         base=base.commit,
         base_path=base.card_path,
-        asked_by="base" if by else None,
+        asked_by="base" if _against_base(base.card) else None,
         card_ignored=card_ignored,
         program_ignored=program_ignored,
     )
@@ -134,18 +130,15 @@ def _by_base(judged: Frozen, against: Against, base: Commit, path: str) -> Trial
         raise
     except EvalactionError as error:
         raise _unreadable(base, error) from error
-    arms: dict[ArmName, Source] = {"treatment": _source(judged, judged.card.treatment)}
-    control = question.card.control
-    if control == AtCommit():
+    arms = _treatment(judged)
+    if _against_base(question.card):
         arms["control"] = _source(question, question.card.treatment)
-    elif control is not None:
+    else:
         arms |= _control(question, against)
     return Trial(
         question=question,
         judged=judged,
         arms=arms,
-        base=base.oid,
-        base_path=path,
         asked_by="base",
         question_changes=question_changes(question.card, judged.card, (question.exam, judged.exam)),
     )
@@ -157,9 +150,8 @@ def _by_head(judged: Frozen, against: Against, base: Commit, path: str) -> Trial
     except GitError:
         raise
     except EvalactionError as error:
-        by_base = _against_base(judged.card)
-        return _nothing_there(judged, base, path, error) if by_base else _alone(judged, against, path)
-    arms: dict[ArmName, Source] = {"treatment": _source(judged, judged.card.treatment)}
+        return _nothing_there(judged, error) if _against_base(judged.card) else _alone(judged, against)
+    arms = _treatment(judged)
     if _against_base(judged.card):
         arms["control"] = Source(card=held.card, arm=held.card.treatment, files=held.files, commit=base.oid)
     else:
@@ -171,34 +163,31 @@ def _by_head(judged: Frozen, against: Against, base: Commit, path: str) -> Trial
         question=judged,
         judged=judged,
         arms=arms,
-        base=base.oid,
-        base_path=path,
         asked_by="head",
         question_changes=question_changes(held.card, judged.card, exams),
     )
 
 
-def _alone(judged: Frozen, against: Against | None, path: str | None = None) -> Trial:
+def _alone(judged: Frozen, against: Against | None) -> Trial:
     """By its own question; a control at base is left out where there is no base."""
-    arms: dict[ArmName, Source] = {"treatment": _source(judged, judged.card.treatment)}
-    base = against.base if against else None
     missing = _against_base(judged.card)
-    if not missing:
-        arms |= _control(judged, against)
-    oid = base.oid if base else None
-    return Trial(question=judged, judged=judged, arms=arms, base=oid, base_path=path, base_missing=missing)
+    control = {} if missing else _control(judged, against)
+    return Trial(question=judged, judged=judged, arms=_treatment(judged) | control, base_missing=missing)
 
 
-def _registered(judged: Frozen, base: Commit, sentence: str, path: str | None = None) -> Trial:
-    arms: dict[ArmName, Source] = {"treatment": _source(judged, judged.card.treatment)}
-    return Trial(question=judged, judged=judged, arms=arms, base=base.oid, base_path=path, new=sentence)
+def _registered(judged: Frozen, sentence: str) -> Trial:
+    return Trial(question=judged, judged=judged, arms=_treatment(judged), new=sentence)
 
 
-def _nothing_there(judged: Frozen, base: Commit, path: str, error: EvalactionError) -> Trial:
+def _nothing_there(judged: Frozen, error: EvalactionError) -> Trial:
     """The change is judged by its own question, and base holds nothing that could be asked beside it."""
     why = error.sentence.removesuffix(".")
     sentence = f"What base has of this card cannot be read ({why}), so there is nothing to compare this one with yet."
-    return _registered(judged, base, sentence, path)
+    return _registered(judged, sentence)
+
+
+def _treatment(judged: Frozen) -> dict[ArmName, Source]:
+    return {"treatment": _source(judged, judged.card.treatment)}
 
 
 def _control(question: Frozen, against: Against | None) -> dict[ArmName, Source]:
