@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 READS = ("contents: read",)
 WRITES = ("contents: write",)
-TRIES = 6
-"""How often the branch may have moved on while we wrote."""
+TRIES = 12
+"""How often the branch may have moved on while we wrote: in each round one of those who write at once lands."""
 BLOCK = 50
 """Of a series the newest 50 to 99 runs are read, a request each of the 1,000 an hour that a job's token has for its repository.
 
@@ -148,7 +148,7 @@ def append(branch: Branch, files: Mapping[str, bytes], *, message: str) -> Ok[st
             return made
     outcome: Ok[str] | Refused = _refused("the branch did not stand still")
     for attempt in range(TRIES):
-        if attempt and not branch.api.pause(float(attempt)):
+        if attempt and not branch.api.pause(wait_s(files, attempt)):
             break
         tip = look(branch)
         if isinstance(tip, Refused):
@@ -157,6 +157,12 @@ def append(branch: Branch, files: Mapping[str, bytes], *, message: str) -> Ok[st
         if isinstance(outcome, Ok) or not _again(outcome):
             break
     return outcome
+
+
+def wait_s(paths: Iterable[str], attempt: int) -> float:
+    """Seconds before a further try, longer each time, and for each run another: the legs of a matrix must not meet again."""
+    lot = hashlib.sha256(f"{attempt} {sorted(paths)}".encode()).digest()[:4]
+    return attempt * (0.5 + int.from_bytes(lot) / 2**32)
 
 
 def _moved(branch: Branch, tip: Tip, files: Mapping[str, bytes], message: str) -> Ok[str] | Refused:

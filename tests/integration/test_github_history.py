@@ -13,7 +13,7 @@ from support.github_clock import FakeClock
 from support.histories import comparable, night
 
 from evalaction.github.api import Api
-from evalaction.github.history import BLOCK, TRIES, Branch, Past, Tip, append, find_branch, look, read
+from evalaction.github.history import BLOCK, TRIES, Branch, Past, Tip, append, find_branch, look, read, wait_s
 from evalaction.github.replies import Ok, Refused
 from evalaction.method.series.entry import Entry
 from evalaction.method.series.entry_json import entry_bytes
@@ -181,6 +181,22 @@ def test_a_branch_that_moves_is_read_again_a_bounded_number_of_times(hub: StandI
     hub.faults.append(Fault("answer", method="PATCH", times=None, value={"status": status, "body": {"message": "moved"}}))
     assert refused(add(branch, night(2, ["pp"]))).status == status
     assert sum(request.method == "PATCH" for request in hub.requests) == TRIES
+
+
+def test_whom_others_overtake_many_times_lands_in_the_end(hub: StandIn, branch: Branch) -> None:
+    """A matrix of ten legs: nine may be faster."""
+    added(branch, night(1, ["pp"]))
+    hub.faults.append(Fault("answer", method="PATCH", times=9, value={"status": 422, "body": {"message": "moved"}}))
+    two = night(2, ["pp"])
+    added(branch, two)
+    assert past(branch, two).entries[-1] == two
+
+
+def test_those_who_met_once_wait_for_different_times() -> None:
+    waits = [[wait_s([f"card/{run}/entry.json"], attempt) for attempt in range(1, TRIES)] for run in range(20)]
+    assert len({tuple(one) for one in waits}) == 20 and all(len({one[at] for one in waits}) == 20 for at in range(TRIES - 1))
+    assert all(0.5 * attempt <= wait < 1.5 * attempt for one in waits for attempt, wait in enumerate(one, start=1))
+    assert max(map(sum, waits)) < 120, "well within the cap on all waiting"
 
 
 @pytest.mark.parametrize("kind", ["error_after", "reset_after"])

@@ -91,6 +91,24 @@ def test_it_is_closed_with_a_sentence_and_opened_anew_when_it_breaks_again(hub: 
     assert [issue.state for issue in held(hub)] == ["closed", "open"]
 
 
+def test_what_people_close_and_reopen_by_hand(hub: StandIn, place: Place) -> None:
+    """Closed while it is broken: the next run opens another. Reopened: it goes on where it began, and both end when it holds."""
+    keep(place)
+    [first] = held(hub)
+    first.state = "closed"
+    assert keep(place, "58 of 84 items") == Ok(102)
+    first.state = "open"
+    assert keep(place, "57 of 84 items") == Ok(101)
+    _, second = held(hub)
+    assert (first.state, second.state, second.state_reason) == ("open", "closed", "not_planned")
+    assert first.body == f"{FIRST_LINE}\n57 of 84 items" and "it goes on in issue 101" in second.body
+    for night in ("Monday", "Tuesday"):
+        first.state = "open"
+        [ours] = found(place)
+        assert close(place, ours, f"**It holds again.** {night}.") == Ok(101)
+    assert first.body.startswith(f"{FIRST_LINE}\n**It holds again.** Tuesday.\n") and first.body.endswith("57 of 84 items")
+
+
 @pytest.mark.parametrize(
     ("login", "body", "app"),
     [
