@@ -17,6 +17,7 @@ from evalaction.method.canonical import Json
 from evalaction.method.reading.source import MAX_DEPTH, Document, Path, Scalar, Spot, load
 from evalaction.method.reading.text import decode, short
 from evalaction.method.reading.yaml_core import resolve
+from evalaction.method.reading.yaml_source import TAB
 
 MAX_BYTES = 2 * 1024 * 1024
 """Of one file: its parser takes seconds for each megabyte."""
@@ -37,7 +38,8 @@ def read_loose(data: bytes, *, file: str) -> Document:
         mark = getattr(error, "problem_mark", None)
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         problem = getattr(error, "problem", None) or "it holds a character that YAML does not allow"
-        raise SourceError(f"this is not YAML: {problem}", file=file, line=line, column=column) from None
+        tab = mark is not None and text[mark.index : mark.index + 1] == "\t"
+        raise SourceError(TAB if tab else f"this is not YAML: {problem}", file=file, line=line, column=column) from None
 
 
 def plain_date(document: Document, path: Path) -> bool:

@@ -76,6 +76,7 @@ def test_aliases_that_stand_for_too_much_are_refused() -> None:
         ("? [a]\n: 1", "a key must be text"),
         ("a: .nan", "not a number that can be compared"),
         ("a: [1", "this is not YAML"),
+        ("a:\n\t- 1", "x.yaml:2:1: a tab cannot separate or indent anything here; use spaces"),
         ('a: "\\ud83d"', "half of a character"),
         ("a: \x07", "this is not YAML"),
         ("[" * 60 + "]" * 60, "levels deep"),

@@ -239,6 +239,11 @@ class TestArms:
         result = made(prompts=["a {{a}}", "b {{a}}"], providers=["openai:x", "anthropic:messages:y"])
         assert [loss.what for loss in result.lost_parts] == ["prompt a {{a}} at y", "prompt b {{a}} at y"]
 
+    @pytest.mark.parametrize("name", ["promptfooconfig.js", "a/b.config.MTS", "config.py"])
+    def test_a_configuration_that_is_a_program(self, name: str) -> None:
+        with pytest.raises(UsageError, match="is a program, and none is run here; write what it makes into a YAML"):
+            convert(b"module.exports = {}", file=name, read=beside())
+
     def test_a_provider_is_asked_the_prompts_that_it_names(self) -> None:
         prompts = [{"raw": "long {{a}}", "label": "long"}, "file://p.txt", {"raw": "b {{a}}", "label": "group:b"}]
         files = {"p.txt": "short {{a}}"}

@@ -19,6 +19,7 @@ from evalaction.importers.text_checks import STRIPPED
 from evalaction.method.canonical import Json
 from evalaction.method.reading.text import short
 
+_PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py")
 _READ = {"prompts", "providers", "targets", "tests", "defaultTest", "description", "$schema", "assertionTemplates"}
 _ELSEWHERE = {
     "evaluateOptions": "how often and how fast is said by `draws` and `pace` in the card",
@@ -33,6 +34,8 @@ def convert(data: bytes, *, file: str, read: Read) -> Imported:
 
     Raises SourceError and UsageError where there is no configuration, no test or no prompt in it.
     """
+    if file.casefold().endswith(_PROGRAMS):
+        raise UsageError(f"{short(file)} is a program, and none is run here; write what it makes into a YAML or JSON file.")
     document = read_loose(data, file=file)
     root, place = document.value, Place(document)
     if not isinstance(root, Mapping):

@@ -16,14 +16,14 @@ from evalaction.method.reading.yaml_core import resolve
 
 Place: TypeAlias = "tuple[int, int]"
 _INDENTED_TAB = re.compile(r"^ *\t", re.MULTILINE)
-_TAB = "a tab cannot separate or indent anything here; use spaces"
+TAB = "a tab cannot separate or indent anything here; use spaces"
 
 
 def read(builder: Builder) -> Json:
     """The value of the whole text; the builder gets the spots. Raises SourceError."""
     tab = _INDENTED_TAB.search(builder.text)
     if tab:
-        raise builder.fail(_TAB, *position(builder.text, tab.end() - 1))
+        raise builder.fail(TAB, *position(builder.text, tab.end() - 1))
     try:
         return _Composer(builder).document()
     except yaml.reader.ReaderError as error:
@@ -37,7 +37,7 @@ def _syntax_error(builder: Builder, error: yaml.MarkedYAMLError) -> SourceError:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     if mark and builder.text[mark.index : mark.index + 1] == "\t":
-        return builder.fail(_TAB, line, column)
+        return builder.fail(TAB, line, column)
     if (error.context or "").startswith("while scanning an a"):
         return builder.fail("anchors (`&name`) and aliases (`*name`) are not allowed; write the value out", line, column)
     context = f" {error.context}" if error.context else ""
