@@ -147,3 +147,12 @@ def test_an_honest_candidate_passes(rooms: Rooms, room: str, how: str) -> None:
     wrong = Attack(name="wrong", head={}, parts={"main": HONEST.replace("+ 1", "+ 2")})
     told = ask(rooms, room, wrong, how)
     assert (told["passed"], told["reason"]) == (False, "assert: {3: 4, 1: 2} is not {1: 1, 3: 2}")
+
+
+@pytest.mark.parametrize("room", JUDGED)
+@pytest.mark.parametrize(("written", "passed"), [(8_192, True), (8_193, False)])
+def test_output_up_to_the_cap_is_allowed_and_a_byte_more_is_not(rooms: Rooms, room: str, written: int, passed: bool) -> None:
+    printing = f"import sys\nsys.stdout.write('x' * {written - 100})\nsys.stderr.write('y' * 100)\n{HONEST}"
+    one = Attack(name="printing", head={"limits": '{"output_bytes": 8192}'}, parts={"main": printing})
+    told = ask(rooms, room, one, "split")
+    assert (told["passed"], told["reason"]) == (passed, None if passed else "candidate:output: over 8,192 bytes of output")

@@ -123,7 +123,14 @@ def test_a_check_that_was_busy_with_itself_when_the_time_was_up_is_a_checker_err
     assert split(late, ended, None) == Checked(None, "checker:timeout: over 3,000 ms")
     held = split(late, ended, None, note("own", HEAVY + 1))  # busy with what the candidate gave it
     assert held == Checked(False, "candidate:timeout: over 3,000 ms with its reply")
+    waited = Note("own", 1, 10, waited_ms=1_500)  # left with half of the time
+    assert split(late, ended, None, waited) == Checked(False, "candidate:timeout: over 3,000 ms")
+    assert split(late, ended, None, waited._replace(waited_ms=1_499)).passed is None
+    slow = ending(limit="wall", signal=9)
+    assert split(ending(), slow, None, waited) == Checked(False, "candidate:timeout: over 3,000 ms")
+    assert split(ending(), slow, None, waited._replace(waited_ms=1_499)).passed is None
     starved = ending(None, signal=9, killed=True, run_delay_ms=2_000)
+    assert split(late, starved, None, waited).passed is None
     assert split(late, starved, None, note("own", HEAVY + 1)).passed is None
 
 

@@ -6,6 +6,7 @@ import collections
 import itertools
 import math
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -329,3 +330,15 @@ def test_what_the_check_has_heard_of_the_candidate() -> None:
         assert (board.note.replies, board.note.heavy) == (0, False)
         assert module.__source__.startswith("def")
         assert board.note.replies == 1
+
+
+def test_the_time_that_a_reply_takes_is_noted() -> None:
+    with candidate("import time\ndef f(): time.sleep(0.05)\ndef g(): pass") as module:
+        board = module.__remote__._board
+        module.g()
+        before = board.note.waited_ms
+        time.sleep(0.1)  # the check's own time is not
+        board.enter("own")
+        assert board.note.waited_ms == before
+        module.f()
+        assert board.note.waited_ms >= before + 50

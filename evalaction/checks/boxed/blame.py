@@ -53,14 +53,29 @@ def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, lim
     if (checker.limit is not None and not told) or (said is None and not checker.killed):
         return _check_broke_off(checker, note, limits)
     if said is None:  # ended by us, because the time was up while the check was busy with itself
-        if note.heavy and not starved(candidate, limits) and not starved(checker, limits):
-            return Checked(False, f"candidate:timeout: {over('wall', limits)} with its reply")
-        return Checked(None, _timed_out(candidate, limits))
+        return _time_was_up(candidate, checker, note, limits)
     if said.reason == GONE:
         return candidate_gone(candidate, limits)
     if candidate.limit == "output":
         return Checked(False, f"candidate:output: {over('output', limits)}")
     return _as_said(said, checker)
+
+
+def _time_was_up(candidate: Ending, checker: Ending, note: Note, limits: CheckLimits) -> Checked:
+    """While the check was busy with itself: its own affair, unless it was left little time, or given much to do."""
+    for side in (candidate, checker):
+        if starved(side, limits):
+            return Checked(None, _timed_out(side, limits))
+    if _late(note, limits):
+        return Checked(False, f"candidate:timeout: {over('wall', limits)}")
+    if note.heavy:
+        return Checked(False, f"candidate:timeout: {over('wall', limits)} with its reply")
+    return Checked(None, _timed_out(candidate, limits))
+
+
+def _late(note: Note, limits: CheckLimits) -> bool:
+    """Whether most of the time went by while the candidate was waited for."""
+    return note.waited_ms * 2 >= limits.timeout_ms
 
 
 def alone(ending: Ending, said: Said | None, limits: CheckLimits, weight: int = 0) -> Checked:
@@ -138,6 +153,8 @@ def _check_broke_off(checker: Ending, note: Note, limits: CheckLimits) -> Checke
     """The check's side reached a limit or died: the candidate's doing while its reply was waited for, read, or is a big one."""
     if checker.limit == "wall" and starved(checker, limits):
         return Checked(None, _timed_out(checker, limits))
+    if checker.limit == "wall" and note.phase == "own" and _late(note, limits):
+        return Checked(False, f"candidate:timeout: {over('wall', limits)}")
     flooded = note.heavy or note.total * _ECHO > limits.output_bytes
     if not (flooded if checker.limit == "output" else note.candidate_holds):
         return _own_end(checker, limits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import re
 import struct
+import time
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 Phase: TypeAlias = Literal["starting", "own", "waiting", "reading"]
@@ -15,7 +16,7 @@ ALL_HEAVY = 2**20
 """The same of all replies together."""
 MANY = 1_000
 """Values taken from one of the candidate's iterators, or replies at all, beyond which it may be what goes on for ever."""
-_NOTE = struct.Struct("<B?IQQ")  # phase, larger than they look, replies read, bytes of the longest one and of all
+_NOTE = struct.Struct("<B?IQQQ")  # phase, larger than they look, replies read, bytes of the longest and of all, time waited (ns)
 # A range, a number of eight digits or more, infinity: small to send, and endless to whoever counts up to it.
 _LARGER = re.compile(rb'\["[rif]",|(?<![0-9.])[0-9]{8}|[0-9]e\+')
 SIZE = _NOTE.size
@@ -29,6 +30,8 @@ class Note(NamedTuple):
     """Whether a reply may be larger than its bytes."""
     total: int = 0
     """Bytes of all replies."""
+    waited_ms: int = 0
+    """Time until replies had come and were read."""
 
     @property
     def heavy(self) -> bool:
@@ -50,6 +53,9 @@ class Board:
         self._weight = 0
         self._larger = False
         self._total = 0
+        self._waited_ns = 0
+        self._phase: Phase = "starting"
+        self._since_ns = time.monotonic_ns()
         self.enter("starting")
 
     @property
@@ -57,7 +63,12 @@ class Board:
         return read_note(self._page[:])
 
     def enter(self, phase: Phase) -> None:
-        _NOTE.pack_into(self._page, 0, PHASES.index(phase), self._larger, self._replies, self._weight, self._total)
+        now_ns = time.monotonic_ns()
+        if self._phase in ("waiting", "reading"):
+            self._waited_ns += now_ns - self._since_ns
+        self._phase, self._since_ns = phase, now_ns
+        kept = (self._larger, self._replies, self._weight, self._total, self._waited_ns)
+        _NOTE.pack_into(self._page, 0, PHASES.index(phase), *kept)
 
     def received(self, reply: bytes) -> None:
         """A reply is about to be read."""
@@ -79,5 +90,5 @@ class Board:
 
 def read_note(data: bytes) -> Note:
     """What a page says."""
-    phase, larger, replies, weight, total = _NOTE.unpack_from(data)
-    return Note(PHASES[phase], replies, weight, larger, total)
+    phase, larger, replies, weight, total, waited_ns = _NOTE.unpack_from(data)
+    return Note(PHASES[phase], replies, weight, larger, total, waited_ns // 1_000_000)
