@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from support.reports import HOSTILE
 
-from evalaction.report.encode import cell, csv_cell, cut, fence, html, log, prose, term, words, xml
+from evalaction.report.encode import cell, csv_cell, cut, fence, html, log, one_line, prose, term, words, xml
 
 ANY = st.text(st.characters(codec=None), max_size=80)
 SHARP = st.text(
@@ -37,6 +37,11 @@ def test_no_active_character_survives_a_cell(text: str) -> None:
     bare = re.sub(r"&#\d+;", "", inner)
     assert not set(bare) & set("&<>\"'|`*_~[]()\\!#@$:{}\n\r\t")
     assert not unseen(bare, "\u200b")
+
+
+@given(st.lists(st.sampled_from(["\r\n", "\r", "\n", "a", "\t"]), max_size=60).map("".join), st.integers(1, 20))
+def test_a_line_is_cut_by_what_it_shows_whatever_its_line_ends_are(text: str, limit: int) -> None:
+    assert one_line(text, limit) == one_line(text.replace("\r\n", "\n").replace("\r", "\n"), limit)
 
 
 @given(TEXTS)
@@ -143,6 +148,10 @@ def test_a_spreadsheet_sees_no_formula(text: str) -> None:
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_formulas_are_prefixed(text: str) -> None:
     assert csv_cell(text).startswith(("'", "�"))
+
+
+def test_a_cell_of_plain_words_stays_as_it_is() -> None:
+    assert csv_cell("differs: at /queue: expected 1, got -1") == "differs: at /queue: expected 1, got -1"
 
 
 @given(TEXTS)

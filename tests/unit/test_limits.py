@@ -182,6 +182,23 @@ def test_a_breach_of_reach_is_not_blamed_on_the_model() -> None:
     assert not blames_the_model(one("min_check", "0", ["p", "k"]))
 
 
+def test_the_95th_percentile_is_the_95th_of_100() -> None:
+    grid = Tally([f"t{number:04d}" for number in range(100)], {}, ["treatment"], 1, "freeze-me-before-running")
+    for number, item in enumerate(grid.ids, 1):
+        grid.add(row(item, ms=number))
+    found = judge_limits(card(limit("max_p95_ms", "95"), limit("max_p95_ms", "94.9")), grid)
+    assert [(result.measured, result.state) for result in found] == [(95, "held"), (95, "breached")]
+
+
+def test_five_lost_of_a_hundred_leave_the_95th_percentile_and_six_do_not() -> None:
+    for lost, measured in ((5, 40), (6, None)):
+        assert one("max_p95_ms", "40", ["u"] * lost + ["p"] * (100 - lost)).measured == measured
+
+
+def test_a_rate_of_nothing_measures_nothing() -> None:
+    assert (one("min_contract", "0.5", ["u", "u"]).measured, one("min_check", "0.5", ["c", "e"]).measured) == (None, None)
+
+
 def test_only_slow_draws_breach_p95() -> None:
     grid = Tally(["t0000"], {}, ["treatment"], 2, "freeze-me-before-running")
     grid.add(row(draw=0, ms=100))

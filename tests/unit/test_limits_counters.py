@@ -65,6 +65,13 @@ def test_limits_of_the_control_and_of_a_tag() -> None:
     )
 
 
+def test_a_tag_reads_every_draw_of_its_items_and_no_other() -> None:
+    for place in range(3):
+        grid = counted({"treatment": [hops(1, 9), hops(3, 4), hops(9, 1)]}, "hops", tags={f"t000{place}": ["long"]})
+        found = judge_limits(card(limit("max_counter", "3", tag="long", counter="hops"), draws=2), grid)[0]
+        assert found.measured == (9, 4, 9)[place]
+
+
 def verdict(told: Told) -> tuple[Outcome, list[str], str]:
     grid: Tally = counted({"treatment": told}, "hops", "retries")
     limits = [limit("max_counter", "3", counter=name) for name in grid.sides["treatment"].counters.names]
