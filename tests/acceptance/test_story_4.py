@@ -64,7 +64,7 @@ def entries(root: Path) -> list[dict[str, Any]]:
 def test_two_nights_the_second_one_worse(nights: Project, server: EndpointServer) -> None:
     assert "The first run of this series: no baseline." in night(nights, 1)
     server.behaviour = answering(worse)
-    assert "Drift alarm: over 1 run 12 items got worse and 0 better" in night(nights, 2)
+    assert "Drift alarm: over 1 run 12 first draws got worse and 0 better" in night(nights, 2)
     trend = nights("trend", "history")
     assert trend.code == 0 and "30/30 100 %" in trend.out and "18/30 60.0 %" in trend.out and "Drift alarm" in trend.out
     pages = {kind: nights("trend", "history", "--format", kind).out for kind in ("markdown", "html", "json")}
@@ -168,7 +168,7 @@ def test_the_night_of_an_action_is_kept_on_a_branch(demo: Demo) -> None:
     first = at_night(demo)
     assert first.code == 0 and "no baseline" in first.summary, first.log
     second = at_night(demo)
-    assert second.code == 0 and "over 1 run 0 items got worse" in second.summary, second.log
+    assert second.code == 0 and "over 1 run 0 first draws got worse" in second.summary, second.log
     assert "```mermaid" in second.summary and demo.model.count == 24
     repository = demo.github.hub.repository(NAME)
     listed = repository.files(repository.commits[repository.refs["refs/heads/evalaction-history"]]["tree"])

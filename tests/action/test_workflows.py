@@ -219,7 +219,7 @@ def test_three_nights_the_second_one_worse(site: Site) -> None:
     assert (second.jobs, second.outputs["outcome"]) == ({"nightly": "failure"}, "fail"), second.log
     [issue] = repository.issues.values()
     assert issue.state == "open" and issue.title.startswith("Nightly evaluation: limit min_stable_pass is broken")
-    assert "```mermaid" in second.summary and "over 1 run 4 items got worse and 0 better" in second.summary
+    assert "```mermaid" in second.summary and "over 1 run 4 first draws got worse and 0 better" in second.summary
     assert "| 2 |" in second.summary and "0/4 0" in second.summary
     site.server.behaviour = answering(right)
     third = night()

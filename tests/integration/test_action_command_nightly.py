@@ -109,7 +109,7 @@ def test_the_drift_alarm_opens_an_issue_although_every_limit_holds(tmp_path: Pat
         demo.model.behaviour = answering(lambda received: "never")
         step = night(demo)
         assert step.code == 0 and any("Drift alarm" in line for line in step.annotations()), step.log
-        assert "Drift alarm: over 1 run 10 items got worse and 0 better" in step.summary
+        assert "Drift alarm: over 1 run 10 first draws got worse and 0 better" in step.summary
         [issue] = issues(demo)
         assert issue.state == "open" and issue.title.startswith("Nightly evaluation: drift alarm (card ")
         path = demo.root / "card.yaml"

@@ -55,7 +55,7 @@ def test_a_drop_raises_the_alarm() -> None:
     found = drift(nights(GOOD, BAD))
     assert found.steps[1] == Step(worse=10, better=0, evidence=one_sided(10, 0), against=0)
     assert found.alarm and found.anytime_p == 1 / one_sided(10, 0)
-    assert "Drift alarm: over 1 run 10 items got worse and 0 better" in "".join(map(str, drift_sentence(found)))
+    assert "Drift alarm: over 1 run 10 first draws got worse and 0 better" in "".join(map(str, drift_sentence(found)))
 
 
 def test_evidence_falls_again_when_nights_are_balanced_but_the_highest_is_kept() -> None:

@@ -118,7 +118,7 @@ def test_no_file_is_left_over() -> None:
 def test_the_alarm_is_said_first() -> None:
     trend = broken()
     assert trend.alarm
-    assert "Drift alarm: over 4 runs 24 items got worse and 6 better" in trend_text(trend).splitlines()[2]
+    assert "Drift alarm: over 4 runs 24 first draws got worse and 6 better" in trend_text(trend).splitlines()[2]
     assert '<p class="alarm">Drift alarm' in page(trend)
 
 

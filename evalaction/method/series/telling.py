@@ -29,9 +29,9 @@ def drift_sentence(drift: Drift) -> Sentence:
     if not drift.nights:
         return ("Drift: no baseline yet; there is nothing to compare with.",)
     beside = "its control of the same run" if drift.paired else "fresh draws of earlier runs"
+    worse = f"{count(drift.worse, 'first draw')} got worse and {drift.better:,} better"
     seen = (
-        f"over {count(drift.nights, 'run')} {count(drift.worse, 'item')} got worse and {drift.better:,} better beside {beside}; "
-        f"evidence {evidence_text(drift.evidence)}, alarm at {ALARM}"
+        f"over {count(drift.nights, 'run')} {worse} beside {beside}; evidence {evidence_text(drift.evidence)}, alarm at {ALARM}"
     )
     return (f"Drift alarm: {seen}.",) if drift.alarm else (f"Drift: {seen}.",)
 
