@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalaction.endpoints.address import Address
 from evalaction.errors import NotRunError, UsageError
@@ -13,6 +13,11 @@ def missing_variables(endpoints: Iterable[Endpoint], environ: Mapping[str, str])
     """Names of variables that these endpoints need and that are not set, empty or blank; sorted."""
     names = {name for endpoint in endpoints for name in variables_of(endpoint)}
     return tuple(sorted(name for name in names if not environ.get(name, "").strip()))
+
+
+def unset(names: Sequence[str]) -> str:
+    """What is said of variables that are not there, without a full stop."""
+    return f"These variables are not set, or empty: {', '.join(names)}; set them (an endpoint that needs no key has no `key_env`)"
 
 
 def secrets_of(endpoints: Iterable[Endpoint], environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evalaction.checks.validate import validate_items
-from evalaction.endpoints import Request, build_request, missing_variables, open_surface, secrets_of
+from evalaction.endpoints import Request, build_request, missing_variables, open_surface, secrets_of, unset
 from evalaction.engine.isolation import rung_for
 from evalaction.engine.runner import check_runner
 from evalaction.engine.trial import Trial
@@ -262,7 +262,7 @@ def pass_gates(
         check_halves(prepared.plan)
     missing = missing_variables(prepared.asked, environ)
     if missing:
-        raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was drawn.")
+        raise NotRunError(f"{unset(missing)}. Nothing was drawn.")
     for arm in prepared.arms.values():
         for endpoint in distinct(map(connection, arm.endpoints)):
             open_surface(endpoint, environ=environ, files=arm.source.files, ca_bundle=ca_bundle, rung=rung)

@@ -187,7 +187,8 @@ def test_another_commit_than_the_job_was_started_for(make: Make, server: Endpoin
 def test_missing_secrets_are_not_run_and_never_green(make: Make, server: EndpointServer, value: str | None) -> None:
     """Where a fork has no secrets nothing may look like a defect or like a pass: garrytan/gstack#2323."""
     project = make(url=server.url)
-    assert_refused(project, Outcome.NOT_RUN, "secrets_missing", "EVAL_KEY", env={"EVAL_KEY": value})
+    remedy = "EVAL_KEY; set them (an endpoint that needs no key has no `key_env`). Nothing was drawn."
+    assert_refused(project, Outcome.NOT_RUN, "secrets_missing", remedy, env={"EVAL_KEY": value})
     assert "NOT RUN · ⏸️" in project.comment()
     assert project("probe", env={"EVAL_KEY": value}).code == 6
     assert server.count == 0

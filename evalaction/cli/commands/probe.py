@@ -10,7 +10,7 @@ from evalaction.checks.pool import Judge
 from evalaction.cli.opposed import opposed
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
-from evalaction.endpoints import Call, Slot, build_request, missing_variables, open_surface, secrets_of
+from evalaction.endpoints import Call, Slot, build_request, missing_variables, open_surface, secrets_of, unset
 from evalaction.engine.prepare import Prepared, load, prepare
 from evalaction.engine.session import redactor_of
 from evalaction.errors import NotRunError, Outcome
@@ -28,7 +28,7 @@ HEAD = 2_000
 def run(options: Options, world: World) -> int:
     prepared = prepare(opposed(options, needed=False)(load(world.cwd / options.card, world.environ, rehearse_only=True)))
     if missing := missing_variables(prepared.asked, world.environ):
-        raise NotRunError(f"These variables are not set, or empty: {', '.join(missing)}. Nothing was sent.")
+        raise NotRunError(f"{unset(missing)}. Nothing was sent.")
     redact = redactor_of(prepared.named, world.environ).redact
     rung = _box(prepared, world)
     reached = True
