@@ -13,8 +13,8 @@ from evalaction.method.canonical import Json, encode
 from evalaction.method.records import Quoted, Sentence
 from evalaction.report.blocks import Block, Bullets, Document, Draws, Fragment, Link, Paragraph, Section, Table, Text
 
-_KEPT = ("breaks", "todo", "callouts", "columns", "draws", "halves")
-_GOES_FIRST = ("callouts", "halves", "draws", "todo", "columns", "breaks")
+_KEPT = ("breaks", "todo", "callouts", "changed", "columns", "draws", "halves")
+_GOES_FIRST = ("callouts", "changed", "halves", "draws", "todo", "columns", "breaks")
 _STRIP_LETTERS = set("pkcue")
 _MARKS = {"pass", "fail", "inconclusive", "unreachable", "refused", "stopped", "neutral"}
 _MOST_LINES = 25

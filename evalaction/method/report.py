@@ -302,6 +302,8 @@ class Report:
     limits: tuple[LimitResult, ...]
     counts: Counts
     provenance: Provenance
+    asked_callouts: int = 0
+    """How many of the callouts, the first ones, say whose question was asked, and what the judged commit changes in it."""
     changed: Sentence | None = None
     """Which levers moved between two commits."""
     changes: tuple[Change, ...] = ()

@@ -120,6 +120,28 @@ def test_a_dropped_control_still_judges(demo: Demo) -> None:
     assert "arms.control base → none (loosened)" in said(demo)
 
 
+def test_an_answer_shown_again_tells_what_the_commit_at_hand_changes_in_the_question(demo: Demo) -> None:
+    card = (demo.root / "card.yaml").read_bytes()
+    demo.change(PROMPT)
+    demo.step()
+    demo.change({"card.yaml": cards.text(against_base({"draws.count": 1}))}, locked=True)
+    step = demo.step()
+    assert (step.code, step.outputs["reused"], demo.model.count) == (0, "true", 16), step.log
+    callouts = [line for line in said(demo).splitlines() if line.startswith("> - ")]
+    assert callouts[1].endswith("from the next pull request on: draws.count 2 → 1 (loosened).")
+    assert "One lever moved: prompt" in said(demo) and "first attempt" not in said(demo)
+    demo.change({"card.yaml": card})
+    assert demo.step().outputs["reused"] == "true" and "loosened" not in said(demo)
+
+
+def test_an_answer_drawn_beside_a_changed_question_keeps_nothing_of_that(demo: Demo) -> None:
+    card = (demo.root / "card.yaml").read_bytes()
+    demo.change({**PROMPT, "card.yaml": cards.text(against_base({"draws.count": 1}))}, locked=True)
+    assert demo.step().outputs["reused"] == "false" and "draws.count 2 → 1 (loosened)" in said(demo)
+    demo.change({"card.yaml": card})
+    assert demo.step().outputs["reused"] == "true" and "loosened" not in said(demo)
+
+
 def test_a_deleted_card_is_not_green(demo: Demo) -> None:
     edited(demo, lambda root: (root / "card.yaml").unlink())
     assert demo.step().code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from evalaction import __version__
 from evalaction.cli.action.against_base import compare
 from evalaction.cli.action.bases import opposed, skip_same
 from evalaction.cli.action.judged import Judged
-from evalaction.cli.action.pieces import shown_again, with_callouts
+from evalaction.cli.action.pieces import shown_again, to_be_kept, with_callouts
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.cli.pipeline import draw_derived, draw_only, leave
 from evalaction.engine.folder import DRAWS, ROWS
@@ -34,6 +35,7 @@ from evalaction.github.base import Base
 from evalaction.github.decisions import on_missing_secrets
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.report import Provenance, Report
+from evalaction.method.telling.changed import asked_callouts
 from evalaction.method.telling.summary import refusal_report
 from evalaction.registration.freeze import verify
 from evalaction.report.layout import document
@@ -119,7 +121,7 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
     same = thread.answered(prepared.question_digest)
     if same is not None:
         sentence = f"Nothing was drawn: {same.card} asks the same question and was answered in this job."
-        return reused(Reuse(same, sentence), path=path, name=prepared.card.name)
+        return reused(Reuse(same, sentence), path=path, name=prepared.card.name, said=_of_this(stage, prepared))
     if (first := thread.asked.get(prepared.question_digest)) is not None:
         sentence = f"Nothing was drawn: {first} asks the same question and was drawn in this job."
         return left_to(stage, path, sentence, prepared.question_digest)
@@ -132,7 +134,7 @@ def _answered(stage: Stage, prepared: Prepared, setting: Setting, thread: Thread
         redraw=stage.settings.redraw,
     )
     if isinstance(answer, Reuse):
-        return reused(answer, path=path, name=prepared.card.name)
+        return reused(answer, path=path, name=prepared.card.name, said=_of_this(stage, prepared))
     said = _said(stage, prepared)
     rung = pass_gates(
         prepared,
@@ -162,22 +164,32 @@ def _said(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     return (*_of_base(stage, prepared), *compare(stage, prepared))
 
 
+def _of_this(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
+    """What must be said of the commit at hand where an earlier one had the answer. No call is made, so nothing is refused."""
+    trial = prepared.trial
+    said: tuple[Sentence, ...] = ()
+    with suppress(EvalactionError):
+        said = _said(stage, prepared)
+    return (*asked_callouts(trial.asked_by, trial.question_changes, base_missing=trial.base_missing), *said)
+
+
 def _of_base(stage: Stage, prepared: Prepared) -> tuple[Sentence, ...]:
     """What a reader must know of the base that the card is judged against."""
     found = _found_base(stage)
     return found.notices if found and prepared.trial.asked_by is not None and stage.asked_number is None else ()
 
 
-def reused(answer: Reuse, *, path: str, name: str) -> Judged:
+def reused(answer: Reuse, *, path: str, name: str, said: tuple[Sentence, ...] = ()) -> Judged:
     record = answer.record
     outcome = Outcome(record.outcome)
     return Judged(
         path=path,
         outcome=outcome,
-        document=shown_again(record, answer.sentence, name),
+        document=shown_again(record, answer.sentence, name, said),
         outputs=dict(record.outputs) or {"outcome": record.outcome, "question-digest": record.question_digest},
         question_digest=record.question_digest,
         reused=True,
+        said=said,
     )
 
 
@@ -206,7 +218,9 @@ def _drawn(stage: Stage, prepared: Prepared, setting: Setting, answer: Draw, sai
     if setting.judged_apart:
         return replace(judged, said=said, unjudged=True)
     sealed = drawn.ended in {"complete", "unreachable"}
-    record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
+    # Who judged it is as true of the answer as its numbers are; the rest of what was said is of this commit.
+    kept = with_callouts(to_be_kept(report), said if stage.asked_number is not None else ())
+    record = record_of(stage, report, kept, answer, path=path, sealed=sealed, outputs=judged.outputs)
     return replace(judged, record=record, said=said)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalaction.cli.action.artifact import Received, read_artifact
 from evalaction.cli.action.judge import judged_of, refused, reused
 from evalaction.cli.action.judged import Judged
+from evalaction.cli.action.pieces import to_be_kept
 from evalaction.cli.action.results import rows_digest
 from evalaction.cli.action.thread import Thread, record_of
 from evalaction.engine.folder import DRAWS, JUDGING, ROWS, locked
@@ -62,7 +63,7 @@ def judge_received(stage: Stage, received: Received, thread: Thread, *, verified
     try:
         received.refuse()
         if received.folder is None:
-            return _earlier(received, thread)
+            return _earlier(received, thread, verified=verified)
         report = _scored(stage, received.folder)
         return _answered(stage, received, report, thread, verified=verified)
     except EvalactionError as error:
@@ -101,17 +102,18 @@ def _answered(stage: Stage, received: Received, report: Report, thread: Thread, 
             pull_request=thread.pull is not None,
             memory=thread.memory,
         )
-        if isinstance(answer, Reuse):
-            return replace(reused(answer, path=path, name=report.name), folder=received.folder)
         said = received.said if verified else ()
+        if isinstance(answer, Reuse):
+            asked = report.callouts[: report.asked_callouts]
+            return replace(reused(answer, path=path, name=report.name, said=(*asked, *said)), folder=received.folder)
         judged = judged_of(report, path=path, folder=received.folder, callouts=said, attempt=answer.sentence)
         if verified:
             sealed = report.provenance.rows_sha256 is not None
-            record = record_of(stage, report, judged.document, answer, path=path, sealed=sealed, outputs=judged.outputs)
+            record = record_of(stage, report, to_be_kept(report), answer, path=path, sealed=sealed, outputs=judged.outputs)
     return replace(judged, record=record)
 
 
-def _earlier(received: Received, thread: Thread) -> Judged:
+def _earlier(received: Received, thread: Thread, *, verified: bool) -> Judged:
     """The drawing job answered from our comment; so do we, and not from what it says."""
     question = received.question_digest or ""
     held = thread.answered(question)
@@ -122,4 +124,5 @@ def _earlier(received: Received, thread: Thread) -> Judged:
             "The drawing job left no rows and our comment holds no answer to its question; run it again.", code="artifact"
         )
     sentence = f"Nothing was drawn: this question was answered before, on {held.day} at commit {held.commit[:12]}."
-    return reused(Reuse(held, sentence), path=received.card, name=received.card)
+    said = received.said if verified else ()
+    return reused(Reuse(held, sentence), path=received.card, name=received.card, said=said)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalaction.method.counting.rates import rates_of
 from evalaction.method.counting.tally import Tally
-from evalaction.method.judging.facts import RunFacts
+from evalaction.method.judging.facts import AskedBy, RunFacts
 from evalaction.method.records import Quoted, Sentence
 from evalaction.method.report import Change, Pair, QuestionChange, RouteGroup
 from evalaction.method.telling.words import count, listed
@@ -19,13 +19,18 @@ NAMED = 6
 
 def question_callouts(facts: RunFacts) -> Iterator[Sentence]:
     """Whose question was asked, said before everything else."""
-    changes = question_sentence(facts.question_changes)
-    if facts.question == "head":
+    return asked_callouts(facts.question, facts.question_changes, base_missing=facts.base_missing)
+
+
+def asked_callouts(by: AskedBy | None, changed: Sequence[QuestionChange], *, base_missing: bool) -> Iterator[Sentence]:
+    """The same of a card that may not have been drawn: a later commit can change another part of the question."""
+    changes = question_sentence(changed)
+    if by == "head":
         text = "Judged by the question of this change itself (`question: head`), not by the one at base"
         yield (f"{text}; against base it changes: ", *changes, ".") if changes else (f"{text}.",)
     elif changes:
         yield ("This change alters the question, which applies from the next pull request on: ", *changes, ".")
-    if facts.base_missing:
+    if base_missing:
         yield ("There is no base here: no base, no sign. The treatment alone is judged, under its limits.",)
 
 

@@ -14,7 +14,7 @@ from evalaction.method.records import ARMS, ArmName, Break, Quoted, Sentence
 from evalaction.method.report import ArmReport, CounterReport, Counts, Provenance, Report, Title, Verdict
 from evalaction.method.telling.advice import Case, heading, todo
 from evalaction.method.telling.callouts import callouts, limit_callouts, plain_callouts
-from evalaction.method.telling.changed import rerouted, route_groups, what_changed
+from evalaction.method.telling.changed import question_callouts, rerouted, route_groups, what_changed
 from evalaction.method.telling.words import ranked
 
 
@@ -52,6 +52,7 @@ def build_report(card: Card, tally: Tally, facts: RunFacts) -> Report:
         counts=Counts(planned=facts.planned, sent=facts.sent, written=facts.written),
         provenance=facts.provenance,
         gated=case.gated,
+        asked_callouts=len(tuple(question_callouts(facts))),
         changed=what_changed(facts),
         changes=facts.changes,
         unchanged=frozenset(tally.ids[place] for place in facts.unchanged),
