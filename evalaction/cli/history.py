@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def expect(root: Path, *, rehearsal: bool) -> None:
     """Before anything is drawn. Raises UsageError where the run could not be added."""
-    from evalaction.engine.history_folder import check
+    from evalaction.engine.history.folder import check
 
     if rehearsal:
         raise UsageError("A rehearsal is no history; leave --history or --rehearse away.")
@@ -26,8 +26,8 @@ def expect(root: Path, *, rehearsal: bool) -> None:
 
 def remember(run: Path, root: Path, world: World) -> None:
     """Add a finished run and say what the history comes to. Raises UsageError."""
-    from evalaction.engine.history_entry import take
-    from evalaction.engine.history_folder import append, read
+    from evalaction.engine.history.entry import take
+    from evalaction.engine.history.folder import append, read
     from evalaction.report.trend.cells import sentences
 
     taken = take(run)
@@ -40,7 +40,7 @@ def remember(run: Path, root: Path, world: World) -> None:
 
 def trends(root: Path) -> list[Trend]:
     """One trend a card, by the card's folder. Raises UsageError for a folder that is no history."""
-    from evalaction.engine.history_folder import read
+    from evalaction.engine.history.folder import read
 
     found = read(root)
     cards: dict[str, list[Entry]] = {}

@@ -24,7 +24,7 @@ from evalaction.engine.surfaces import opened
 from evalaction.method.arms import facts_of, moved_levers
 from evalaction.method.changes import changes_of
 from evalaction.redaction import Redactor
-from evalaction.registration.again import refuse_touched, working_digests
+from evalaction.registration.rehash import refuse_touched, working_digests
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable

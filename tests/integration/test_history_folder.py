@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.histories import night
 
-from evalaction.engine.history_entry import Taken
-from evalaction.engine.history_folder import append, read
+from evalaction.engine.history.entry import Taken
+from evalaction.engine.history.folder import append, read
 from evalaction.errors import UsageError
 from evalaction.method.series.entry import Entry
 from evalaction.method.series.places import ENTRY, MARKER, TABLE, card_folder, place_of

@@ -11,9 +11,9 @@ from support import cards
 from support.registered import PROMPT, TASKS, Subject, delete, edit, link, more, pipe
 
 from evalaction.errors import UnregisteredError
-from evalaction.registration.again import refuse_touched, working_digests
 from evalaction.registration.freeze import freeze
 from evalaction.registration.lock import lock
+from evalaction.registration.rehash import refuse_touched, working_digests
 
 
 def folder_of(subject: Subject, count: int) -> Subject:

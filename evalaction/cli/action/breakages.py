@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evalaction.engine.history_entry import limit_key
+from evalaction.engine.history.entry import limit_key
 from evalaction.github.comment import author_of
 from evalaction.github.issues import Breakage, Issue, Place, breakage_key, card_key, close, keep_open, open_issues
 from evalaction.github.replies import Refused

@@ -21,7 +21,7 @@ from evalaction.method.series.trend import Trend, trend_of
 if TYPE_CHECKING:
     from evalaction.cli.action.judged import Judged
     from evalaction.cli.action.stage import Stage
-    from evalaction.engine.history_entry import Taken
+    from evalaction.engine.history.entry import Taken
     from evalaction.github.history import Branch, Tip
 
 _EVENTS = frozenset({"schedule", "push", "workflow_dispatch"})
@@ -125,7 +125,7 @@ def _branch(stage: Stage) -> tuple[Branch, Tip] | None:
 
 def _night(stage: Stage, card: Judged, found: tuple[Branch, Tip] | None) -> Night | None:
     """None for a card that was not drawn now."""
-    from evalaction.engine.history_entry import take
+    from evalaction.engine.history.entry import take
 
     if card.report is None or card.folder is None or card.reused or card.outcome not in RECORDED:
         return None

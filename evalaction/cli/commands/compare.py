@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalaction.cli.parser import Options
 from evalaction.cli.world import World
-from evalaction.engine.history_pairs import Side, read_side
+from evalaction.engine.history.pairs import Side, read_side
 from evalaction.method.canonical import dumps
 from evalaction.method.series.comparison import compare, refuse_incomparable
 from evalaction.report.trend.comparison import Shown, comparison_json, comparison_markdown, comparison_text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalaction.engine.folder import MANIFEST
-from evalaction.engine.history_entry import comparable, read_run
+from evalaction.engine.history.entry import comparable, read_run
 from evalaction.errors import UsageError
 from evalaction.method.canonical import sha256
 from evalaction.method.counting.halves import half_of

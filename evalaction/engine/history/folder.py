@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalaction.engine.folder import create, write_whole
-from evalaction.engine.history_entry import Taken
+from evalaction.engine.history.entry import Taken
 from evalaction.errors import SourceError, UsageError
 from evalaction.method.series.entry import Entry
 from evalaction.method.series.entry_json import entry_bytes, read_entry

@@ -1,0 +1,1 @@
+"""Runs over time: a run folder as an entry, entries in a folder, and two of them side by side."""
