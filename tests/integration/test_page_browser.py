@@ -264,6 +264,16 @@ def test_filters_narrow_the_list(small: Page) -> None:
     assert small.texts(IDS) == [] and small.texts(".none") == ["No item is like this."]
 
 
+def test_a_filter_that_is_on_differs_from_one_that_is_off_in_forced_colours(small: Page) -> None:
+    """Such a reader's system takes the place of our colours, of backgrounds too."""
+    small.send("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    small.click(".chips button")
+    on, off = small.run(
+        "[...document.querySelectorAll('.chips button')].slice(0, 2).map((one) => getComputedStyle(one).backgroundColor)"
+    )
+    assert on != off
+
+
 def test_items_are_found_by_id_and_put_in_order(small: Page) -> None:
     small.run("document.querySelector('input[type=search]').focus()")
     small.write("003")

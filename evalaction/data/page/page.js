@@ -3,7 +3,10 @@ const dark = () => getComputedStyle(document.documentElement).colorScheme === "d
 
 const offerThemes = () => {
   const button = document.getElementById("theme");
-  const name = () => { button.textContent = dark() ? "Light" : "Dark"; };
+  const name = () => {
+    button.textContent = dark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `${button.textContent} colours`);
+  };
   button.addEventListener("click", () => {
     document.documentElement.dataset.theme = dark() ? "light" : "dark";
     name();
