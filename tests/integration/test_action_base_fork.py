@@ -82,6 +82,7 @@ def test_a_forks_program_is_not_run_and_not_green_either(tmp_path: Path, monkeyp
     files = {**exam(), "main.py": b"print(0)\n"}
     monkeypatch.setattr("support.action.exam", lambda _: files)
     with demo_at(tmp_path, against_base(fields)) as demo:
+        demo.own_process = True
         demo.repo.git("checkout", "--quiet", demo.base)
         assert labeled(demo, {"main.py": files["main.py"], "README.md": b"x"}).outputs["outcome"] == "unchanged"
         alone = labeled(demo, {"main.py": b"print('ran')\n"})

@@ -40,6 +40,7 @@ def exam(reference: str, *, isolation: str = "split") -> dict[str, bytes]:
 def demo(tmp_path: Path) -> Iterator[Demo]:
     best_rung()
     with demo_at(tmp_path) as one:
+        one.own_process = True
         yield one
 
 

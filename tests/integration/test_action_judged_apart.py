@@ -305,6 +305,7 @@ CODE = {
 
 def test_code_of_a_model_runs_in_the_job_without_the_key_alone(demo: Demo) -> None:
     best_rung()
+    demo.own_process = True
     demo.model.behaviour = answering(lambda received: CODE[received.json["messages"][-1]["content"]])
     demo.change(coding(), locked=True)
     first, artifact = drawn(demo)

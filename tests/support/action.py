@@ -1,4 +1,4 @@
-"""`evalaction action` as a step runs it: a subprocess in a checkout of a pull request's merge commit, with GitHub's variables."""
+"""`evalaction action` as a step runs it: in a checkout of a pull request's merge commit, with GitHub's variables."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from support.command import KEY, environment, exam, gated, right
 from support.endpoint_server import EndpointServer, answering, serving
 from support.github_api import BOT, TOKEN, StandIn, serve
 from support.github_state import Comment
+from support.here import run_here
 from support.repos import Repo
 
 from evalaction.registration.lock import lock
@@ -68,6 +69,8 @@ class Demo:
         self.base = self.repo.commit()
         self.head = self.merged = self.base
         self.runs = 0
+        self.own_process = False
+        """Whether a step is a process of its own, as on a runner: what programs of others could see of it matters then."""
 
     def change(self, files: Mapping[str, bytes] | None = None, *, locked: bool = False, merge: bool = True) -> str:
         """Commit on the pull request's branch and check the merge out; the head's id."""
@@ -138,6 +141,9 @@ class Demo:
     ) -> Step:
         """One step of a job on an event; the pull request's unless told."""
         environ = self.environ(event, self.pull() if payload is None else payload, env)
+        if not self.own_process:
+            code, log = run_here(["action"], cwd=self.root, environ=environ)
+            return self.read(code, log, environ)
         process = self.start(environ)
         out, _ = process.communicate(timeout=60)
         return self.read(process.returncode, out.decode(), environ)

@@ -97,6 +97,12 @@ class Stage:
             ca_bundle=self.settings.ca_bundle,
         )
 
+    def close(self) -> None:
+        """Ends the connection to GitHub, where one was opened."""
+        api = vars(self).get("api")  # asked for as a property it would be opened now
+        if api is not None:
+            api.close()
+
     @property
     def inputs(self) -> dict[str, str]:
         """The inputs that the footer prints."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -32,6 +33,11 @@ def run(options: Options, world: World) -> int:  # noqa: ARG001  the action's in
     except EvalactionError as error:
         tell_early(world, log, error)
         raise
+    with closing(stage):
+        return _job(stage, world, log)
+
+
+def _job(stage: Stage, world: World, log: Log) -> int:
     from evalaction.cli.action.show import tell
 
     thread: Thread | None = None
