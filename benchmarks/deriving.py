@@ -19,16 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.made_runs import DIGEST, STARTED, write_run
 from benchmarks.measuring import PYTHON, Figure
-from evalaction import schemas
-from evalaction.engine.grid import Grid, Planned
-from evalaction.engine.journal import Journal
-from evalaction.engine.manifest import ArmRecord, Manifest, write_manifest
+from evalaction.engine.grid import Planned
 from evalaction.engine.score import score
-from evalaction.method.cards.parse import parse_card
-from evalaction.method.counting.halves import half_of
-from evalaction.method.counting.row_json import row_to_json
-from evalaction.method.judging.facts import ArmFacts, EndpointFacts
 from evalaction.method.records import Columns, Row, Usage
 
 ITEMS = 10_000
@@ -40,7 +34,7 @@ CARD = {
     "arms": {"treatment": {"endpoint": "main"}},
     "limits": {"min_stable_pass": 0.8},
 }
-_WORDS = [hashlib.sha256(word).hexdigest() for word in (b"billing", b"account", b"other")]
+_WORDS = [hashlib.sha256(word).hexdigest() for word in (b"billing", b"account")]
 
 
 def _columns(planned: Planned) -> Columns:
@@ -63,9 +57,9 @@ def _row(planned: Planned, item: str, half: int) -> Row:
         draw=planned.draw,
         half=half,
         columns=columns,
-        request_sha256=_WORDS[0],
+        request_sha256=DIGEST,
         endpoint="main",
-        started_at="2026-01-01T00:00:00.000Z",
+        started_at=STARTED,
         ms=300 + planned.index % 700,
         status=200 if reached else None,
         text_sha256=_WORDS[planned.index % 50 == 0] if reached else None,
@@ -77,35 +71,11 @@ def _row(planned: Planned, item: str, half: int) -> Row:
     )
 
 
-def write_run(folder: Path, rows: int) -> None:
+def write_rows(folder: Path, rows: int) -> None:
     """A sealed run of `rows` draws in a new folder; `rows` is a multiple of the 10,000 items, or small."""
     items = min(ITEMS, rows // 5)
-    ids = [f"item-{number:06}" for number in range(items)]
-    draws = rows // items
-    card = json.dumps(CARD | {"draws": {"count": draws, "timeout_ms": 10_000}})
-    asked = ArmFacts(endpoints=(EndpointFacts(name="main", api="openai", model="m", identity=_WORDS[0]),))
-    manifest = Manifest(
-        tool_version="0",
-        started_at="2026-01-01T00:00:00.000Z",
-        card_path="card.json",
-        card_text=card,
-        card_sha256=hashlib.sha256(card.encode()).hexdigest(),
-        commit="0" * 40,
-        exam_sha256=_WORDS[0],
-        ids_sha256=_WORDS[1],
-        question_digest=_WORDS[2],
-        items=tuple((one, ()) for one in ids),
-        arms=(ArmRecord(arm="treatment", asked=asked, requests_sha256=_WORDS[0]),),
-        planned=items * draws,
-    )
-    folder.mkdir()
-    write_manifest(folder, manifest)
-    seed = parse_card(card.encode(), file="card.json", schema=schemas.load("card")).seed
-    halves = [half_of(one, seed) for one in ids]
-    with Journal(folder) as journal:
-        for planned in Grid(ids, arms=("treatment",), draws=draws, seed=seed):
-            journal.add(row_to_json(_row(planned, ids[planned.item], halves[planned.item])))
-        journal.seal(planned=items * draws, sent=items * draws, ended="complete", ms=1_000)
+    ids: dict[str, tuple[str, ...]] = {f"item-{number:06}": () for number in range(items)}
+    write_run(folder, CARD, ids, arms=("treatment",), draws=rows // items, row=_row)
 
 
 def _parse(folder: Path) -> None:
@@ -139,7 +109,7 @@ def figures(folder: Path, sizes: Sequence[int]) -> Iterator[Figure]:
     spent: list[Spent] = []
     for rows in sizes:
         run = folder / f"rows-{rows}"
-        write_run(run, rows)
+        write_rows(run, rows)
         parsed, scored = _in_a_process("parse", run), _in_a_process("verdict", run)
         spent.append(scored)
         yield Figure(

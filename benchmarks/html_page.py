@@ -18,16 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.made_runs import DIGEST, STARTED, write_run
 from benchmarks.measuring import Figure, median, spread
-from evalaction import schemas
 from evalaction.engine.derive import derive
-from evalaction.engine.grid import Grid, Planned
-from evalaction.engine.journal import Journal, line_of
-from evalaction.engine.manifest import ArmRecord, Manifest, write_manifest
-from evalaction.method.cards.parse import parse_card
-from evalaction.method.counting.halves import half_of
-from evalaction.method.counting.row_json import row_to_json
-from evalaction.method.judging.facts import ArmFacts, EndpointFacts
+from evalaction.engine.grid import Planned
 from evalaction.method.records import ARMS, Columns, Row, Usage
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -45,7 +39,6 @@ CARD: dict[str, Any] = {
 EMPTY = "<!doctype html><title>empty</title><p>Nothing."
 _TAGS = ("billing", "outage", "account", "other")
 _WORDS = ("the", "customer", "asks", "for", "a", "refund", "since", "export", "of", "invoice", "never", "finished")
-_DIGEST = hashlib.sha256(b"benchmark").hexdigest()
 
 
 def _lot(*parts: object) -> int:
@@ -77,12 +70,12 @@ def _row(planned: Planned, item: str, half: int) -> Row:
         draw=planned.draw,
         half=half,
         columns=columns,
-        request_sha256=_DIGEST,
+        request_sha256=DIGEST,
         endpoint="main",
-        started_at="2026-01-01T00:00:00.000Z",
+        started_at=STARTED,
         ms=int(slow * (300 + 40_000 / (20 + lot % 500) + lot % 97)),
         status=200 if columns.reach else 503,
-        text_sha256=_DIGEST if columns.reach else None,
+        text_sha256=DIGEST if columns.reach else None,
         error_head=None if columns.reach else '{"error": "overloaded"}',
         finish_reason="stop" if columns.reach else None,
         usage=Usage(input=80 + planned.item % 60, output=20 + lot % 120) if columns.reach else Usage(),
@@ -95,38 +88,10 @@ def _text(planned: Planned) -> str:
     return json.dumps({"label": "refund", "why": " ".join(words)})
 
 
-def write_run(folder: Path, items: int, draws: int) -> None:
+def write_texts(folder: Path, items: int, draws: int) -> None:
     """A sealed run of two arms with all its texts, in a new folder."""
-    ids = [f"ticket-{number:05}" for number in range(items)]
-    card = json.dumps(CARD | {"draws": {"count": draws, "timeout_ms": 10_000}})
-    asked = ArmFacts(endpoints=(EndpointFacts(name="main", api="openai", model="m", identity=_DIGEST),))
-    manifest = Manifest(
-        tool_version="0",
-        started_at="2026-01-01T00:00:00.000Z",
-        card_path="card.json",
-        card_text=card,
-        card_sha256=hashlib.sha256(card.encode()).hexdigest(),
-        commit="0" * 40,
-        exam_sha256=_DIGEST,
-        ids_sha256=_DIGEST,
-        question_digest=_DIGEST,
-        items=tuple((one, (_TAGS[number % len(_TAGS)],)) for number, one in enumerate(ids)),
-        arms=tuple(ArmRecord(arm=arm, asked=asked, requests_sha256=_DIGEST) for arm in ARMS),
-        planned=items * draws * 2,
-    )
-    folder.mkdir(parents=True)
-    write_manifest(folder, manifest)
-    seed = parse_card(card.encode(), file="card.json", schema=schemas.load("card")).seed
-    halves = [half_of(one, seed) for one in ids]
-    with Journal(folder) as journal:
-        lines = []
-        for planned in Grid(ids, arms=ARMS, draws=draws, seed=seed):
-            row = _row(planned, ids[planned.item], halves[planned.item])
-            place = {"index": planned.index, "item": row.item, "arm": row.arm, "draw": row.draw}
-            text = line_of(place | {"text": _text(planned)}) if row.columns.reach else b""
-            lines.append((line_of(row_to_json(row)), text))
-        journal.add_lines(lines)
-        journal.seal(planned=len(lines), sent=len(lines), ended="complete", ms=1_000)
+    ids = {f"ticket-{number:05}": (_TAGS[number % len(_TAGS)],) for number in range(items)}
+    write_run(folder, CARD, ids, arms=ARMS, draws=draws, row=_row, text=_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +146,7 @@ def figures(folder: Path, *, items: int, draws: int, rounds: int) -> Iterator[Fi
         print("There is no Chromium here: install it, or name it in the variable CHROMIUM.")
         return
     run = folder / "run"
-    write_run(run, items, draws)
+    write_texts(run, items, draws)
     start = time.process_time()
     derive(run)
     derived = time.process_time() - start
