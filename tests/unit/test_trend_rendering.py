@@ -159,6 +159,12 @@ def test_what_is_not_shown_is_counted_in_words_that_fit_one_and_many() -> None:
     assert "Not shown: 6 runs of earlier series." in trend_text(begun())
 
 
+def test_with_one_draw_an_item_there_is_no_flip_in_the_chart() -> None:
+    """It is not known, which is not none."""
+    text = trend_markdown(trend_of([night(1, ["p", "k"]), night(2, ["k", "p"])]))
+    assert "line [50.0, 50.0]" in text and "flip (bars)" not in text and "    bar [" not in text and "Bars" not in text
+
+
 def test_one_run_has_no_chart() -> None:
     assert mermaid(trend_of([night(1, GOOD)]).points) == ""
     assert "```" not in trend_markdown(trend_of([night(1, GOOD)]))

@@ -22,9 +22,10 @@ def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS)
     text = parts[0] + "\n\n" + "\n".join(parts[1:])
     chart = mermaid(trend.points)
     if chart:
+        bars = " Bars: flip." if trend.newest.draws > 1 else ""
         text += (
-            f"\n\n{chart}\n\n<sub>Line: stable pass. Bars: flip. Percent of items by run, as in the table; where lost draws "
-            "leave a count open, its middle. Runs without valid data are in the table alone.</sub>"
+            f"\n\n{chart}\n\n<sub>Line: stable pass.{bars} Percent of items by run, as in the table; "
+            "where lost draws leave a count open, its middle. Runs without valid data are in the table alone.</sub>"
         )
     shown = trend.points[-rows:]
     text += "\n\n" + table(HEAD, [row(point) for point in reversed(shown)])
@@ -34,22 +35,23 @@ def trend_markdown(trend: Trend, *, heading: str = "###", rows: int = MOST_ROWS)
 
 
 def mermaid(points: Sequence[Point]) -> str:
-    """Stable pass as a line, flip as bars, at most 30 runs; empty with fewer than two runs that have rates and valid data.
+    """Stable pass as a line, flip as bars (none at K = 1), at most 30 runs; empty with fewer than two runs of valid data.
 
     Numbers and words of ours alone: nothing that anybody else wrote comes in here.
     """
     shown = [(point.number, share(point.stable), share(point.flip)) for point in points[-MOST_IN_CHART:] if point.entry.valid]
-    drawn = [(number, stable, flip or 0.0) for number, stable, flip in shown if stable is not None]
+    drawn = [(number, stable, flip) for number, stable, flip in shown if stable is not None]
     if len(drawn) < 2:
         return ""
+    flips = [flip for _, _, flip in drawn if flip is not None]
     lines = [
         "```mermaid",
         _COLOURS,
         "xychart-beta",
-        '    title "stable pass (line) and flip (bars), percent of items"',
+        f'    title "stable pass{" (line) and flip (bars)" if flips else ""}, percent of items"',
         f'    x-axis "run" [{", ".join(str(number) for number, _, _ in drawn)}]',
         '    y-axis "percent" 0 --> 100',
-        f"    bar [{', '.join(_percent(flip) for _, _, flip in drawn)}]",
+        *([f"    bar [{', '.join(map(_percent, flips))}]"] if flips else []),
         f"    line [{', '.join(_percent(stable) for _, stable, _ in drawn)}]",
         "```",
     ]
