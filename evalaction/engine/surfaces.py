@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evalaction.errors import UsageError
 from evalaction.method.arms import connection, identity_of
 from evalaction.method.canonical import digest
 
@@ -34,10 +35,24 @@ async def opened(
     made = _Surfaces(environ, ca_bundle, rung)
     keys = {name: made.keys_of(prepared, name) for name in prepared.arms}
     async with AsyncExitStack() as stack:
-        for surface in made.surfaces.values():
+        for key, surface in made.surfaces.items():
             if isinstance(surface, AbstractAsyncContextManager):
-                await stack.enter_async_context(surface)
+                with _told_whose(prepared, [name for name, own in keys.items() if key in own]):
+                    await stack.enter_async_context(surface)
         yield Opened(surfaces=made.surfaces, keys=keys)
+
+
+@contextmanager
+def _told_whose(prepared: Prepared, arms: Sequence[ArmName]) -> Iterator[None]:
+    """A set-up that fails says whose it is where the arms have one each."""
+    try:
+        yield
+    except UsageError as error:
+        if len(arms) == 1 < len(prepared.arms):
+            commit = prepared.arms[arms[0]].source.commit
+            where = f", as commit {commit[:12]} defines it" if commit else ""
+            error.explain(f"This is about the {arms[0]}{where}.")
+        raise
 
 
 @dataclass(slots=True)

@@ -186,3 +186,16 @@ def test_a_set_up_that_fails_is_a_refusal_with_a_report(make: Make) -> None:
     assert done.code == 2 and "Report: " in done.err and "(exit:3)" in done.err
     assert project.results()["verdict"]["breaks"][0]["code"] == "setup_failed" and sums_hold(project.root / "run")
     assert "One lever moved: program" in project.comment()
+    head = project.repo.git("rev-parse", "HEAD")
+    assert f"This is about the treatment, as commit {head[:12]} defines it." in project.comment().replace("<code>", "")
+
+
+def test_a_set_up_that_fails_at_base_is_told_to_be_the_controls(make: Make) -> None:
+    best_rung()
+    router = {"api": "command", "run": ["python3", "llm/main.py"], "paths": ["llm"], "setup": ["test", "-f", "llm/ready"]}
+    card = against_base({"endpoints": {"router": router}, "arms.treatment": {"endpoint": "router"}})
+    project = make(card, {**exam(4), "llm/main.py": b"print(1)\n"})
+    base = project.repo.git("rev-parse", "HEAD")
+    project.repo.commit({"llm/ready": b"x"})
+    done = project.run("--base", base)
+    assert done.code == 2 and f"This is about the control, as commit {base[:12]} defines it." in done.err
