@@ -1,4 +1,4 @@
-"""Drawing: every planned draw once, by slots with one connection each; finished draws are handed to the desk."""
+"""Drawing: every planned draw once, by slots with one connection each; finished draws are handed to the sink."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from evalaction.engine.desk import Desk
 from evalaction.engine.gate import FirstDraws
 from evalaction.engine.grid import Grid, Planned
 from evalaction.engine.interruption import Interruption
 from evalaction.engine.journal import Journal
 from evalaction.engine.pace import Clock, Pacer
 from evalaction.engine.rows import Judged, RowMaker
+from evalaction.engine.sink import Sink
 from evalaction.errors import Interrupted
 from evalaction.method.card import Pace
 from evalaction.method.judging.facts import Ended
@@ -111,7 +111,7 @@ class _Run:
         self._ended: Ended = "complete"
         self._stopping = False
         self._waiting: set[asyncio.Task[None]] = set()
-        self._desk: Desk
+        self._sink: Sink
 
     def _missing(self) -> Iterator[Planned]:
         held = bytearray(len(self._job.grid))
@@ -129,18 +129,18 @@ class _Run:
         slots = min(self._job.pace.concurrency, len(self._job.grid))
         try:
             async with asyncio.TaskGroup() as group:
-                desk = self._desk = self._open_desk()
-                tend = group.create_task(desk.tend())
+                sink = self._sink = self._open_sink()
+                tend = group.create_task(sink.tend())
                 workers = [group.create_task(self._slot(number, slots + BACKLOG)) for number in range(slots)]
                 watch = group.create_task(self._watch(workers))
                 try:
                     await asyncio.wait(workers)
-                    written = group.create_task(desk.below(1))
+                    written = group.create_task(sink.below(1))
                     await asyncio.wait((written, watch), return_when=asyncio.FIRST_COMPLETED)
                     for task in (written, watch, tend):
                         task.cancel()
                 finally:
-                    desk.close()
+                    sink.close()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
         counts = self._counts()
@@ -149,9 +149,9 @@ class _Run:
         added = counts.written - len(self._job.done)
         return Drawn(ended=self._ended, counts=counts, added=added, too_long_ms=self._pacer.too_long_ms)
 
-    def _open_desk(self) -> Desk:
+    def _open_sink(self) -> Sink:
         job = self._job
-        return Desk(
+        return Sink(
             job.items,
             job.judge,
             job.rows,
@@ -186,8 +186,8 @@ class _Run:
                 self._sent += 1
                 completion = await slot.send(lane.call(planned.item, planned.draw))
                 self._arrived(planned, completion)
-                self._desk.take(planned, completion)
-                await self._desk.below(room)
+                self._sink.take(planned, completion)
+                await self._sink.below(room)
         except asyncio.CancelledError:
             if not self._stopping:
                 raise

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SYNC_S = 5.0
 
 
-class Desk:
+class Sink:
     """Callbacks instead of a task for each draw: thousands of draws a second pass over it.
 
     Nothing is raised to whoever hands in a draw: what goes wrong is raised by `tend`.
