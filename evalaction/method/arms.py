@@ -18,7 +18,7 @@ from evalaction.method.judging.limits import sampling_seed
 from evalaction.method.programs import program_sha256
 from evalaction.method.question import endpoint_of
 from evalaction.method.reading.text import decode, short
-from evalaction.method.records import ArmName, Item, Message, Output, Sentence
+from evalaction.method.records import ArmName, Item, Message, Output, Quoted, Sentence
 from evalaction.method.ways import ways_of
 
 
@@ -95,7 +95,16 @@ def resolve(source: Source, exam: Exam) -> Resolved:
     ways = ways_of(arm, files, source.card.endpoints, template)
     asked = tuple(_asked(item, ways.of(item), system, template) for item in exam.items)
     _expect_fit(asked, exam)
-    return Resolved(source=source, asked=asked, notes=(*ways.notes(), *ways.idle(exam.items)))
+    notes = (*_odd_texts(arm, system, template, len(asked)), *ways.notes(), *ways.idle(exam.items))
+    return Resolved(source=source, asked=asked, notes=notes)
+
+
+def _odd_texts(arm: Arm, system: str | None, template: Template | None, items: int) -> Iterator[Sentence]:
+    """What can be meant, and is mostly a slip: said, and sent as it stands."""
+    if system is not None and not system.strip():
+        yield (Quoted(arm.system or ""), " is empty: every item is sent an empty system message")
+    if template is not None and not template.names and items > 1:
+        yield (Quoted(template.file), " has no place such as {{name}}: every item is asked the same")
 
 
 def _asked(item: Item, way: tuple[Endpoint, str | None], system: str | None, template: Template | None) -> Asked:

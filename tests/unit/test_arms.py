@@ -230,6 +230,16 @@ def levers(theirs: Endpoint, **changes: Any) -> tuple[str, ...]:
     return moved_levers(arm(endpoint(), endpoint()), arm(endpoint("renamed"), theirs, **changes))
 
 
+def test_texts_that_are_mostly_a_slip_are_noted_and_sent() -> None:
+    empty = resolve(replace(source(Arm(endpoint="main", system="a.md")), files={"a.md": b" \n"}), exam())
+    assert empty.notes == ((Quoted("a.md"), " is empty: every item is sent an empty system message"),)
+    assert empty.asked[0].messages[0] == Message("system", " \n")
+    same = routed(Arm(endpoint="main", template="t.txt"), {"t.txt": b"{x} $x"})
+    assert same.notes == ((Quoted("t.txt"), " has no place such as {{name}}: every item is asked the same"),)
+    assert {one.messages for one in same.asked} == {(Message("user", "{x} $x"),)}
+    assert resolve(replace(source(Arm(endpoint="main", template="t.txt")), files={"t.txt": b"x"}), vars_exam()).notes == ()
+
+
 def test_levers() -> None:
     assert levers(endpoint("local")) == ()
     assert levers(endpoint(model="other")) == ("model",)
