@@ -28,6 +28,12 @@ def outcome(source: str, *, answered: bool = True) -> Outcome:
     return program.of_check(program.run(source, "check.py"), answered=answered)
 
 
+UNSET = (
+    "raised: NameError: cannot access free variable 'y' where it is not associated with a value in enclosing scope"
+    " (check.py, line 2)"
+)
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -46,7 +52,13 @@ def outcome(source: str, *, answered: bool = True) -> Outcome:
         ("eval('nope')", ("fail", "raised: NameError: name 'nope' is not defined (<string>, line 1)")),
         ("nope", ("error", "checker:crash: NameError: name 'nope' is not defined (check.py, line 1)")),
         ("import nopenope", ("error", "checker:crash: ModuleNotFoundError: No module named 'nopenope' (check.py, line 1)")),
-        ("raise MemoryError", ("error", "checker:crash: MemoryError (check.py, line 1)")),
+        ("raise MemoryError", ("fail", "raised: MemoryError (check.py, line 1)")),
+        ("for x in []: pass\nx", ("fail", "raised: NameError: name 'x' is not defined (check.py, line 2)")),
+        (
+            "def f(x):\n    for y in x: pass\n    return y\ndef g(): return f\ny",
+            ("error", "checker:crash: NameError: name 'y' is not defined (check.py, line 5)"),
+        ),
+        ("def f():\n    def g(): return y\n    for y in []: pass\n    return g()\nf()", ("fail", UNSET)),
         ("class E(Exception):\n    def __str__(self): 1 / 0\nraise E", ("fail", "raised: E: ? (check.py, line 3)")),
         ("import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\nunittest.main(verbosity=0)", ("pass", "")),
     ],
@@ -55,7 +67,9 @@ def test_how_a_check_ends(source: str, expected: Outcome, capfd: pytest.CaptureF
     assert outcome(source) == expected
 
 
-@pytest.mark.parametrize("source", ["None + 1", "raise ValueError", "1 +", "x = '\0'"])
+@pytest.mark.parametrize(
+    "source", ["None + 1", "raise ValueError", "1 +", "x = '\0'", "raise MemoryError", "for x in []: pass\nx"]
+)
 def test_before_it_has_heard_of_the_candidate_a_check_stumbles_over_itself(source: str) -> None:
     word, reason = outcome(source, answered=False)
     assert word == "error" and reason.startswith("checker:crash: ")

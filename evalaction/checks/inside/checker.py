@@ -41,4 +41,9 @@ def _outcome(error: BaseException | None, remote: Remote, board: Board, check: s
         return program.raised(error)
     if isinstance(error, MemoryError) and board.note.heavy:
         return "fail", "candidate:memory: its reply does not fit into the memory of the check"
-    return program.of_check(error, answered=board.note.replies > 0)
+    return program.of_check(error, answered=board.note.replies > 0 or (remote.greeted and _of_another_kind(error, remote)))
+
+
+def _of_another_kind(error: BaseException | None, remote: Remote) -> bool:
+    """Whether the check may have stumbled over what a name of the candidate is: a function in place of a table, say."""
+    return isinstance(error, TypeError) or (isinstance(error, AttributeError) and remote.gave(error.obj))

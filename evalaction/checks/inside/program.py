@@ -58,7 +58,8 @@ def run(source: str, file: str) -> BaseException | None:
 def of_check(error: BaseException | None, *, answered: bool) -> Outcome:
     """What the check itself says; `answered`: it has heard of the candidate, which may be what it stumbled over.
 
-    `assert`, `exit`, `raised` are fails; before an answer, and for what only a mistake in the check explains, `checker:crash`.
+    `assert`, `exit`, `raised` are fails; before an answer, and for what only a mistake in the check explains, `checker:crash`:
+    a module that is missing, a name that nothing in it sets. A variable that an answer left unset is no such mistake.
     """
     if error is None:
         return "pass", ""
@@ -68,7 +69,7 @@ def of_check(error: BaseException | None, *, answered: bool) -> Outcome:
     if isinstance(error, AssertionError):
         return "fail", f"assert: {_shown(error) or _line(error)}"
     what = f"{named(error)}{_where(error)}"
-    if isinstance(error, MemoryError) or not answered or (isinstance(error, _BUGS) and _beside(_innermost(error)[0])):
+    if not answered or (isinstance(error, _BUGS) and _beside(_innermost(error)[0]) and not _unset(error)):
         return "error", f"checker:crash: {what}"
     return "fail", f"raised: {what}"
 
@@ -98,6 +99,14 @@ def frames(error: BaseException) -> list[tuple[str, int]]:
         found.append((step.tb_frame.f_code.co_filename, step.tb_lineno))
         step = step.tb_next
     return found
+
+
+def _unset(error: BaseException) -> bool:
+    """Whether a variable is missing because of the way that the check took; no way sets one that is misspelt."""
+    if isinstance(error, UnboundLocalError):
+        return True
+    text = "".join(linecache.getlines(_innermost(error)[0]))
+    return isinstance(error, NameError) and error.name in star.own_names(text, inner="free variable" in str(error))
 
 
 def _innermost(error: BaseException) -> tuple[str, int]:

@@ -69,19 +69,29 @@ class Remote:
             found = known
         return found
 
-    def exported(self, chain: Wire) -> type[BaseException]:
+    def exported(self, name: str, chain: Wire) -> type[BaseException]:
         """The class of a name of its module. None of them is one that catches what the check itself asserts: a name for
         `Exception` or `AssertionError` is a class below it, which then stands for what the candidate raises."""
         first = _names(chain)[:1]
         if first and first[0] in _CATCH_ASSERTIONS and first[0] not in self._classes:
-            name = first[0]
-            self._classes[name] = type(name, (_CATCH_ASSERTIONS[name],), {"__module__": NAME})
-        return self.exception(chain)
+            self._classes[first[0]] = type(first[0], (_CATCH_ASSERTIONS[first[0]],), {"__module__": NAME})
+        found = self.exception(chain)
+        self._stand_ins.setdefault(found, name)
+        return found
 
     def source(self, text: str) -> str:
         """The candidate's text, on its way to the check."""
         self._board.read_source()
         return text
+
+    @property
+    def greeted(self) -> bool:
+        """Whether the candidate has said what it has."""
+        return self._greeting is not None
+
+    def gave(self, value: object) -> bool:
+        """Whether a function, an iterator or a class is one of the candidate's."""
+        return type(value) in (types.FunctionType, types.GeneratorType, type) and value in self._stand_ins
 
     def missing(self, name: str) -> AttributeError:
         error = AttributeError(f"the candidate has no {name}", name=name)
@@ -111,8 +121,7 @@ class Remote:
         return self._ask(request, encoder.mutables)
 
     def _key(self, value: object) -> Wire:
-        key = self._stand_ins.get(value) if type(value) in (types.FunctionType, types.GeneratorType) else None
-        return None if key is None else ["h", key]
+        return ["h", self._stand_ins[value]] if self.gave(value) else None
 
     def _ask(self, request: list[Wire], mutables: list[Any]) -> Any:
         with self._turn:

@@ -67,6 +67,6 @@ def _define(module: StandIn, name: str, kind: Wire, more: Wire) -> None:
     if kind == "function":
         module.__dict__[name] = remote.function(name, name, more if type(more) is str else None)
     elif kind == "exception":
-        module.__dict__[name] = remote.exported(more)
+        module.__dict__[name] = remote.exported(name, more)
     else:
         module.__dict__["__values__"].add(name)

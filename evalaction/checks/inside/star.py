@@ -47,8 +47,8 @@ def imports(check: str) -> bool:
     return _STAR.search(check) is not None
 
 
-def own_names(check: str) -> frozenset[str]:
-    """The names that a check gives itself, wherever it does; those of its functions are their own affair."""
+def own_names(check: str, *, inner: bool = False) -> frozenset[str]:
+    """The names that a check gives itself, wherever it does; those of its functions are their own affair unless `inner`."""
     try:
         tables = [symtable.symtable(check, "check", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # running it will say so
@@ -58,7 +58,7 @@ def own_names(check: str) -> frozenset[str]:
         table = tables.pop()
         tables += table.get_children()
         for symbol in table.get_symbols():
-            here = table.get_type() == "module" or symbol.is_declared_global()
+            here = inner or table.get_type() == "module" or symbol.is_declared_global()
             if here and (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()):
                 found.add(symbol.get_name())
     return frozenset(found)
