@@ -17,7 +17,7 @@ STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 RUN = next(step for step in STEPS if step.get("id") == "run")
 INPUTS = {
     "card", "mode", "github-token", "comment", "comment-key", "base", "question", "pull-request", "head-sha", "redraw", "fail-on",
-    "on-missing-secrets", "shard", "run-dir", "rows-digest", "history", "issue-on-breakage", "changed-only", "python-path",
+    "on-missing-secrets", "shard", "run-dir", "rows-digest", "judged-digest", "history", "issue-on-breakage", "changed-only", "python-path",
     "ca-bundle", "allow-unsafe-execution",
 }  # fmt: skip
 OUTPUTS = {

@@ -153,19 +153,27 @@ def test_another_label_starts_nothing(site: Site) -> None:
 
 
 def test_three_jobs(site: Site) -> None:
-    """Drawn once, judged again without secrets, reported by the job that may write."""
+    """Drawn once, judged without secrets, reported by the job that may write; shown again without a draw."""
     site.start()
     site.push({"eval/prompt.md": b"Be very brief.\n"})
     ran = site.run("three-jobs.yml")
     assert (ran.code, ran.jobs) == (0, {"generate": "success", "execute": "success", "report": "success"}), ran.log
-    assert len(site.server.requests) == 8
+    assert len(site.server.requests) == 8 and len(ran.uploaded) == 2
+    first, second = ({path.name for path in (ran.artifacts / name).rglob("*")} for name in _in_turn(ran))
+    assert "draws.jsonl" in first and "rows.jsonl" not in first
+    assert {"draws.jsonl", "rows.jsonl", "judging.json", "report.html"} <= second
     assert "✅ support-triage" in site.comment
     writes = [request for request in site.hub.requests if request.method != "GET"]
     assert len(writes) == 1
     again = site.run("three-jobs.yml")
     assert again.code == 0, again.log
-    assert len(site.server.requests) == 8
+    assert len(site.server.requests) == 8 and sum("-execute-" in name for name in again.uploaded) == 1
     assert "answered before" in site.comment
+
+
+def _in_turn(ran: Ran) -> list[str]:
+    """The artifacts of `generate` and `execute`."""
+    return sorted(ran.uploaded, key=lambda name: "evalaction-execute-" in name)
 
 
 def test_three_jobs_fail_where_the_rows_fail(site: Site) -> None:
@@ -175,6 +183,43 @@ def test_three_jobs_fail_where_the_rows_fail(site: Site) -> None:
     ran = site.run("three-jobs.yml")
     assert (ran.code, ran.jobs) == (1, {"generate": "success", "execute": "failure", "report": "failure"}), ran.log
     assert "❌ support-triage" in site.comment
+
+
+SPOIL = """      - run: |
+          python3 - <<'EOF'
+          import pathlib
+          [path] = pathlib.Path("{into}").rglob("{name}")
+          text = path.read_text("utf-8")
+          assert "{old}" in text
+          path.write_text(text.replace("{old}", "{new}"), "utf-8")
+          EOF
+"""
+TAMPERED = {
+    "draws on the way to execute": ("      - id: judging\n", "$INTO", "draws.jsonl", "200", "201", "rows_digest"),
+    "texts on the way to execute": ("      - id: judging\n", "$INTO", "texts.jsonl", "never", "right", "texts_differ"),
+    "a limit on the way to report": ("# last\n", "run", "manifest.json", "min_stable_pass", "min_first_pass", "rows_digest"),
+    "rows on the way to report": ("# last\n", "run", "rows.jsonl", "fail", "pass", "rows_digest"),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_three_jobs_whose_artifact_is_tampered_with(site: Site, tmp_path: Path, name: str) -> None:
+    """Every reply is wrong, and somebody between two jobs would like it otherwise."""
+    before, into, file, old, new, broken = TAMPERED[name]
+    site.server.behaviour = answering(lambda received: "never")
+    site.start()
+    site.push()
+    text = (WORKFLOWS / "three-jobs.yml").read_text("utf-8")
+    last = text.rindex("      - uses: OWNER")
+    text = f"{text[:last]}# last\n{text[last:]}"
+    step = SPOIL.format(into="${{ runner.temp }}/drawn" if into == "$INTO" else into, name=file, old=old, new=new)
+    assert text.count(before) == 1
+    path = tmp_path / "three-jobs.yml"
+    path.write_text(text.replace(before, step + before), "utf-8")
+    ran = site.run(path)
+    assert ran.code == 1 and ran.jobs["report"] == "failure", ran.log
+    assert broken in ran.log and "✅" not in site.comment + ran.summary
+    assert len(site.server.requests) == 8
 
 
 def test_three_jobs_fail_where_the_first_never_began(site: Site, tmp_path: Path) -> None:
@@ -188,7 +233,8 @@ def test_three_jobs_fail_where_the_first_never_began(site: Site, tmp_path: Path)
     path.write_text(broken, "utf-8")
     ran = site.run(path)
     assert (ran.code, ran.jobs["generate"], ran.jobs["report"]) == (1, "failure", "failure"), ran.log
-    assert site.server.requests == [] and "✅" not in site.comment
+    assert site.server.requests == [], ran.log
+    assert "✅" not in site.comment, ran.log
 
 
 def test_a_merge_queue_gets_a_status_and_no_comment(site: Site) -> None:

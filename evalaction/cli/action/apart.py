@@ -34,8 +34,8 @@ def receive_drawn(stage: Stage) -> tuple[Received, ...]:
     """The cards of the artifact, whose list is kept as it is. Raises as `receive` does."""
     create(stage.folder)
     data, cards = read_artifact(source_of(stage), stage.folder, (DRAWS, TEXTS))
+    write_whole(stage.folder / CARDS, data)  # also of one that is refused: the job that reports says so too
     check_digests(stage, data, cards)
-    write_whole(stage.folder / CARDS, data)
     return cards
 
 
