@@ -40,8 +40,8 @@ def sealed_rows(folder: Path) -> Tail:
     tail = tail_of(folder) if (folder / ROWS).exists() else Tail(body=0, seal=None, torn=0)
     if tail.seal is None:
         raise UsageError(
-            f"The run in {folder} is drawn and not judged yet; judge it in a checkout of its commit with `evalaction judge`, in a "
-            "workflow with `mode: judge`.",
+            f"The run in {folder} is drawn and not judged yet; judge it in a checkout of its commit with `evalaction judge`, or "
+            "in a workflow with `mode: judge`.",
             code="not_judged",
         )
     if replace(tail.seal, sha256=drawn.sha256) != drawn:

@@ -16,9 +16,9 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 RUN = next(step for step in STEPS if step.get("id") == "run")
 INPUTS = {
-    "card", "mode", "github-token", "comment", "comment-key", "base", "question", "pull-request", "head-sha", "redraw", "fail-on",
-    "on-missing-secrets", "shard", "run-dir", "rows-digest", "judged-digest", "history", "issue-on-breakage", "changed-only", "python-path",
-    "ca-bundle", "allow-unsafe-execution",
+    "card", "mode", "github-token", "comment", "comment-key", "base", "question", "pull-request", "head-sha", "redraw",
+    "fail-on", "on-missing-secrets", "shard", "run-dir", "rows-digest", "judged-digest", "history", "issue-on-breakage",
+    "changed-only", "python-path", "ca-bundle", "allow-unsafe-execution",
 }  # fmt: skip
 OUTPUTS = {
     "outcome", "earned", "sign", "breaks", "first-pass", "stable-pass", "flip-rate", "reach", "contract", "check",
