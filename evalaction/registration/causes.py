@@ -40,7 +40,11 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
         "line_endings",
         " differs from the commit only in its line endings; add `-text` for it in .gitattributes and check it out again.",
     ),
-    "edited": ("uncommitted", " has edits that are not committed; commit or undo them."),
+    "edited": (
+        "uncommitted",
+        " has edits that are not committed; commit or undo them. Where `git status` shows none, a filter makes them: add "
+        "`-filter -ident -working-tree-encoding` for it in .gitattributes.",
+    ),
     "staged": ("uncommitted", " is staged with another content than the commit has; commit it or unstage it."),
 }
 

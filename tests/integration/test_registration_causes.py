@@ -63,6 +63,19 @@ def test_a_checkout_with_converted_line_endings(subject: Subject) -> None:
     subject.repo.git("checkout", "--quiet", "HEAD", "--", ".")
 
 
+def test_a_checkout_through_a_filter(subject: Subject) -> None:
+    prompt = subject.repo.root / PROMPT
+    subject.repo.commit({PROMPT: b"$Id$\n", ".gitattributes": b"*.md ident\n"})
+    prompt.unlink()
+    subject.repo.git("checkout", "--quiet", "--", PROMPT)
+    assert prompt.read_bytes() != b"$Id$\n" and subject.repo.git("status", "--porcelain") == ""
+    assert subject.breaks() == ["uncommitted"] and "-ident" in subject.sentence() and ".gitattributes" in subject.sentence()
+    subject.repo.commit({".gitattributes": b"*.md -filter -ident -working-tree-encoding\n"})
+    prompt.unlink()
+    subject.repo.git("checkout", "--quiet", "--", PROMPT)
+    assert freeze(subject.card).commit == subject.repo.git("rev-parse", "HEAD")
+
+
 def test_a_card_locked_on_converted_line_endings(subject: Subject) -> None:
     edit(TASKS, crlf)(subject)
     lock(subject.card)
