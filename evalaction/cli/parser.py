@@ -10,7 +10,7 @@ from pathlib import Path
 from evalaction import __version__
 
 EXIT_CODES = """\
-exit codes: 0 pass or unchanged · 1 fail · 2 usage · 3 internal · 4 something frozen moved
+exit codes: 0 pass, unchanged or registered · 1 fail · 2 usage · 3 internal · 4 frozen input moved
             5 inconclusive · 6 secrets missing · 7 unreachable · 130 interrupted"""
 
 SOURCES = ("promptfoo", "prompt-yml", "openai-evals", "humaneval")
