@@ -7,7 +7,7 @@ from collections.abc import Mapping
 LIGHT: Mapping[str, str] = {
     "paper": "#f7f6f3", "card": "#ffffff", "line": "#dedbd4", "soft": "#efede8",
     "ink": "#1c2227", "quiet": "#586069", "link": "#1a5a9e", "focus": "#1a5a9e",
-    "pass": "#2c7a57", "check": "#b62f2a", "contract": "#8f5d00", "unreached": "#6a4cab", "error": "#a12b76",
+    "pass": "#2a7754", "check": "#b62f2a", "contract": "#8f5d00", "unreached": "#6a4cab", "error": "#a12b76",
     "control": "#8a5a14", "treatment": "#1a5a9e",
 }  # fmt: skip
 DARK: Mapping[str, str] = {
