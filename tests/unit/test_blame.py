@@ -132,6 +132,10 @@ def test_a_check_that_was_busy_with_itself_when_the_time_was_up_is_a_checker_err
     starved = ending(None, signal=9, killed=True, run_delay_ms=2_000)
     assert split(late, starved, None, waited).passed is None
     assert split(late, starved, None, note("own", HEAVY + 1)).passed is None
+    for hungry in (starved, ending(limit="wall", signal=9, run_delay_ms=2_000)):  # by the candidate's threads, or by others
+        beside = ending(limit="wall", signal=9, cpu_ms=1_500)
+        assert split(beside, hungry, None) == Checked(False, "candidate:timeout: over 3,000 ms")
+        assert split(ending(limit="wall", signal=9, cpu_ms=1_499), hungry, None).passed is None
 
 
 def test_what_the_check_says_is_bounded_and_cannot_pass_for_another_word() -> None:

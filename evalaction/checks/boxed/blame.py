@@ -48,10 +48,11 @@ def read_said(data: bytes, nonce: str) -> Said | None:
 
 
 def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, limits: CheckLimits) -> Checked:
-    """The verdict of two processes. A pass needs the word of the check's side and its exit 0, and no limit on either side."""
+    """The verdict of two processes. A pass needs the word of the check's side and its exit 0, no limit on that side, and no more
+    output of the candidate than it may write; what becomes of the candidate after its last answer is its own affair."""
     told = said is not None and said.word == "fail" and checker.limit != "output"  # it came to its end, whatever that took
     if (checker.limit is not None and not told) or (said is None and not checker.killed):
-        return _check_broke_off(checker, note, limits)
+        return _check_broke_off(candidate, checker, note, limits)
     if said is None:  # ended by us, because the time was up while the check was busy with itself
         return _time_was_up(candidate, checker, note, limits)
     if said.reason == GONE:
@@ -63,14 +64,22 @@ def split(candidate: Ending, checker: Ending, said: Said | None, note: Note, lim
 
 def _time_was_up(candidate: Ending, checker: Ending, note: Note, limits: CheckLimits) -> Checked:
     """While the check was busy with itself: its own affair, unless it was left little time, or given much to do."""
-    for side in (candidate, checker):
-        if starved(side, limits):
-            return Checked(None, _timed_out(side, limits))
+    if starved(candidate, limits):
+        return Checked(None, _timed_out(candidate, limits))
+    if starved(checker, limits):
+        return _check_starved(candidate, checker, limits)
     if _late(note, limits):
         return Checked(False, f"candidate:timeout: {over('wall', limits)}")
     if note.heavy:
         return Checked(False, f"candidate:timeout: {over('wall', limits)} with its reply")
     return Checked(None, _timed_out(candidate, limits))
+
+
+def _check_starved(candidate: Ending, checker: Ending, limits: CheckLimits) -> Checked:
+    """The check's side got no CPU: the machine's doing, unless the candidate ran beside it all the while."""
+    if candidate.cpu_ms * 2 >= limits.timeout_ms:
+        return Checked(False, f"candidate:timeout: {over('wall', limits)}")
+    return Checked(None, _timed_out(checker, limits))
 
 
 def _late(note: Note, limits: CheckLimits) -> bool:
@@ -149,10 +158,10 @@ def _as_said(said: Said, ending: Ending) -> Checked:
     return Checked(True)
 
 
-def _check_broke_off(checker: Ending, note: Note, limits: CheckLimits) -> Checked:
+def _check_broke_off(candidate: Ending, checker: Ending, note: Note, limits: CheckLimits) -> Checked:
     """The check's side reached a limit or died: the candidate's doing while its reply was waited for, read, or is a big one."""
     if checker.limit == "wall" and starved(checker, limits):
-        return Checked(None, _timed_out(checker, limits))
+        return _check_starved(candidate, checker, limits)
     if checker.limit == "wall" and note.phase == "own" and _late(note, limits):
         return Checked(False, f"candidate:timeout: {over('wall', limits)}")
     flooded = note.heavy or note.total * _ECHO > limits.output_bytes
