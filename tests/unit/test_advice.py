@@ -101,6 +101,13 @@ def test_a_program_is_no_path() -> None:
     program = ArmFacts(endpoints=(replace(known, api="command"),))
     found = build_report(made, grid, facts(grid, made, arms={"treatment": program}))
     assert str(spoken(found)[1]).startswith("Look at the program of endpoint ‹main› (‹status:503› × 4): `error_head`")
+    mute = Tally(names(4), {}, ["treatment"], 1, "freeze-me-before-running")
+    for name in names(4):
+        mute.add(row(name, columns=Columns(False, "empty")))
+    silent = build_report(made, mute, facts(mute, made, arms={"treatment": program}))
+    assert spoken(silent)[1] == (
+        "Look at the program of endpoint ‹main› (‹empty› × 4): it ended well and wrote nothing to its standard output."
+    )
 
 
 def test_contract_moved_look_at_truncation_first() -> None:

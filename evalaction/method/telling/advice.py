@@ -202,6 +202,9 @@ def _path(case: Case, arm: ArmName) -> Sentence:
     ours = worst.startswith("checker:")
     reasons = [reason for reason in lost if reason[0].startswith("checker:") == ours]  # a checker is on no path
     where: Sentence = (Quoted(asked.endpoint), " (", *tallied(reasons), ")") if reasons else (Quoted(asked.endpoint),)
+    program = any(one.api == "command" for one in asked.endpoints)
+    if worst == "empty" and program:
+        return ("Look at the program of endpoint ", *where, ": it ended well and wrote nothing to its standard output.")
     if worst.startswith("empty"):
         otherwise = (
             "the model answered without a tool call: ask for one with `tool_choice`"
@@ -211,7 +214,7 @@ def _path(case: Case, arm: ArmName) -> Sentence:
         return ("Empty replies from endpoint ", *where, f": {_EMPTY_REMEDIES.get(worst, otherwise)}.")
     if ours:
         return ("Repair the checker, not the prompt: it failed by itself (", *tallied(reasons), ").")
-    if any(one.api == "command" for one in asked.endpoints):
+    if program:
         return (
             "Look at the program of endpoint ",
             *where,
