@@ -18,7 +18,12 @@ SIGN = {"claim": "not_behind", "margin": 0.1, "seed": "freeze-me-before-running"
 
 def changed(make: Make, server: EndpointServer | None = None, **more: Any) -> tuple[Project, str]:
     """A project with a changed prompt, and its base."""
-    project = make(against_base(more.pop("card", None)), more.pop("files", None) or exam(4), url=server.url if server else None)
+    project = make(
+        against_base(more.pop("card", None)),
+        more.pop("files", None) or exam(4),
+        url=server.url if server else None,
+        own_process=False,
+    )
     base = project.repo.git("rev-parse", "HEAD")
     project.repo.commit({"prompt.md": b"Be very brief.\n"} if more.get("change") is None else more["change"])
     return project, base

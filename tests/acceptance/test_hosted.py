@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 from support import cards
 from support.command import KEY, Make, Project, Serve, files_of, right, sums_hold
@@ -12,6 +14,13 @@ from support.endpoint_server import answering
 from support.hosted_runner import SUBMIT, HostedRunner, card_endpoint, inserted
 
 from evalaction import schemas
+
+
+@pytest.fixture
+def make(make: Make) -> Make:
+    """What a command decides is the point here, and not how it is started."""
+    return partial(make, own_process=False)
+
 
 LOCAL = {"api": "openai", "url_env": "LOCAL_URL", "model": "small"}
 COUNTERS = ["tool_hops", "server_retries"]

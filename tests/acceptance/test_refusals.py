@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ from evalaction.cli.handler import run_command
 from evalaction.cli.world import World
 from evalaction.errors import EXIT_CODES, Outcome
 from evalaction.registration.lock import lock
+
+
+@pytest.fixture
+def make(make: Make) -> Make:
+    """What a command decides is the point here, and not how it is started."""
+    return partial(make, own_process=False)
+
 
 REFUSED = {
     "SHA256SUMS", "badge.json", "comment.md", "junit.xml", "manifest.json", "report.html", "results.json", "summary.md",

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
+import pytest
 from support import cards
 from support.command import Make, Project
+
+
+@pytest.fixture
+def make(make: Make) -> Make:
+    """What a command decides is the point here, and not how it is started."""
+    return partial(make, own_process=False)
+
 
 ROUTE = b"""\
 rules:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from support.command import Make, Project, Serve, exam, gated, right
 from support.endpoint_server import Answer, Received, chat, response
+
+
+@pytest.fixture
+def make(make: Make) -> Make:
+    """What a command decides is the point here, and not how it is started."""
+    return partial(make, own_process=False)
+
 
 Headers = Callable[[int], dict[str, str]]
 

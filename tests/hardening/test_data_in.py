@@ -33,7 +33,7 @@ MIB = 1 << 20
     ],
 )
 def test_over_a_limit_is_one_sentence_with_its_place(tmp_path: Path, files: dict[str, bytes], named: str) -> None:
-    project = Project(tmp_path / "p", gated(2), exam(2) | files, lock=False)
+    project = Project(tmp_path / "p", gated(2), exam(2) | files, lock=False, own_process=False)
     done = project.run(env={"EVAL_URL": "http://127.0.0.1:9", "EVAL_KEY": "0123456789"})
     assert done.code == 2 and named in done.err, done.said
     assert not (project.root / "run" / "rows.jsonl").exists()

@@ -58,7 +58,7 @@ def test_redacted_then_cut_then_written(tmp_path: Path, behaviour: Callable[[Rec
     """Neither the key nor a piece of it that a cut left over stands in a file or on the terminal."""
     as_json = {"tasks.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in _json_items())}
     with serving(behaviour) as server:
-        project = Project(tmp_path / "p", gated(2), exam(4) | as_json, url=server.url)
+        project = Project(tmp_path / "p", gated(2), exam(4) | as_json, url=server.url, own_process=False)
         done = project.run()
     everything = b"\n".join([*files_of(project.root / "run").values(), done.said.encode()])
     assert done.code in {1, 5, 7} and server.count >= 4
@@ -77,7 +77,7 @@ def test_a_secret_that_stands_in_the_card_is_found_before_the_first_call(tmp_pat
     """A card is kept with its run, comments and all."""
     with serving(lambda _: response(chat("ok"))) as server:
         card = json.dumps(gated(2)).encode().replace(b'"name"', b'"$schema": "https://h.example/" , "name"')
-        project = Project(tmp_path / "p", card, exam(4), url=server.url)
+        project = Project(tmp_path / "p", card, exam(4), url=server.url, own_process=False)
         done = project.run(env={"EVAL_KEY": "https://h.example/"})
         assert done.code == 2 and "The card holds the value of EVAL_KEY" in done.err and server.count == 0
     assert all(b"h.example" not in data for data in files_of(project.root / "run").values())
@@ -98,7 +98,7 @@ def test_names_of_the_card_and_of_the_server_are_untrusted(tmp_path: Path) -> No
         "arms.treatment.endpoint": HOSTILE,
     }
     with serving(answer) as server:
-        project = Project(tmp_path / "p", gated(2, changes), exam(4), url=server.url)
+        project = Project(tmp_path / "p", gated(2, changes), exam(4), url=server.url, own_process=False)
         done = project.run()
     assert done.code == 1, done.said
     for name in ("comment.md", "summary.md"):
@@ -111,7 +111,7 @@ def test_names_of_the_card_and_of_the_server_are_untrusted(tmp_path: Path) -> No
 
 def test_a_lone_surrogate_fails_its_draw_and_no_file(tmp_path: Path) -> None:
     with serving(lambda _: response(json.dumps(chat("half \ud800")))) as server:
-        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url)
+        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url, own_process=False)
         done = project.run()
     assert done.code == 7 and {row["reach_reason"] for row in project.rows()} == {"malformed"}
     for name, data in files_of(project.root / "run").items():

@@ -23,7 +23,7 @@ def test_partial_results_are_told_with_their_reasons(tmp_path: Path) -> None:
         return response(chat(right(received), number=received.number))
 
     with serving(answer) as server:
-        project = Project(tmp_path / "p", gated(1, {"pace": {"concurrency": 1}}), exam(100), url=server.url)
+        project = Project(tmp_path / "p", gated(1, {"pace": {"concurrency": 1}}), exam(100), url=server.url, own_process=False)
         done = project.run()
         assert server.count == 100
     results = project.results()
@@ -45,7 +45,9 @@ def test_errors_on_odd_draws_are_neither_drawn_again_nor_hidden(tmp_path: Path) 
         return response(chat(right(received), number=received.number))
 
     with serving(answer) as server:
-        project = Project(tmp_path / "p", gated(4, {"limits": ..., "pace": {"concurrency": 1}}), exam(4), url=server.url)
+        project = Project(
+            tmp_path / "p", gated(4, {"limits": ..., "pace": {"concurrency": 1}}), exam(4), url=server.url, own_process=False
+        )
         project.run()
         assert server.count == 16
     assert [item["low"] for item in (project.results()["arms"][0]["draws"][name] for name in ("stable", "flip"))] == [0, 0]
@@ -59,7 +61,7 @@ def test_items_with_one_prompt_text_are_two_items(tmp_path: Path) -> None:
     items = [cards.item(1), cards.item(2, prompt="Say 1.")]
     with serving(answering(right, latency_s=0.01)) as server:
         files = exam(1) | {"tasks.jsonl": cards.jsonl(items)}
-        project = Project(tmp_path / "p", gated(3), files, url=server.url)
+        project = Project(tmp_path / "p", gated(3), files, url=server.url, own_process=False)
         done = project.run()
     arm = project.results()["arms"][0]["draws"]
     assert done.code == 1
@@ -71,7 +73,7 @@ def test_parameters_arrive_at_the_server_as_the_card_writes_them(tmp_path: Path)
     params = {"max_tokens": 4096, "temperature": 0.20, "top_p": 1.0, "stop": ["\n\n"]}
     card = json.dumps(gated(1, {"endpoints.main.params": params})).replace("0.2,", "0.20,")
     with serving(answering(right)) as server:
-        project = Project(tmp_path / "p", card.encode(), exam(2), url=server.url)
+        project = Project(tmp_path / "p", card.encode(), exam(2), url=server.url, own_process=False)
         assert project.run().code == 0
     bodies = [received.body.decode() for received in server.requests]
     assert all('"max_tokens":4096,"temperature":0.20,"top_p":1.0,"stop":["\\n\\n"]' in body for body in bodies)
@@ -82,7 +84,7 @@ def test_reordered_lines_move_no_item_to_another_half(tmp_path: Path) -> None:
     for name, items in (("a", list(range(12))), ("b", list(reversed(range(12))))):
         with serving(answering(right)) as server:
             files = exam(1) | {"tasks.jsonl": cards.jsonl([cards.item(number) for number in items])}
-            project = Project(tmp_path / name, gated(1), files, url=server.url)
+            project = Project(tmp_path / name, gated(1), files, url=server.url, own_process=False)
             project.run(env={"PYTHONHASHSEED": str(len(halves))})
         halves.append({row["item"]: row["half"] for row in project.rows()})
     assert halves[0] == halves[1] and len(halves[0]) == 12
@@ -90,7 +92,7 @@ def test_reordered_lines_move_no_item_to_another_half(tmp_path: Path) -> None:
 
 def test_a_second_look_is_taken_from_the_rows_and_from_no_store_of_verdicts(tmp_path: Path) -> None:
     with serving(answering(right)) as server:
-        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url)
+        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url, own_process=False)
         assert project.run().code == 0
         for name in ("results.json", "comment.md", "rows.csv"):
             (project.root / "run" / name).write_bytes(b"stale")
@@ -109,7 +111,9 @@ def test_no_number_of_a_report_is_nan(tmp_path: Path, strip: str) -> None:
 
     items = [cards.item(number, check="json", expected={"a": 1}) for number in range(4)]
     with serving(answer) as server:
-        project = Project(tmp_path / "p", gated(1), exam(1) | {"tasks.jsonl": cards.jsonl(items)}, url=server.url)
+        project = Project(
+            tmp_path / "p", gated(1), exam(1) | {"tasks.jsonl": cards.jsonl(items)}, url=server.url, own_process=False
+        )
         project.run()
 
     def refuse(word: str) -> float:
@@ -130,12 +134,12 @@ def numbers(value: Any) -> list[float]:
 def test_a_declared_flake_is_no_excuse(tmp_path: Path) -> None:
     """There is no field that takes an item out of the count."""
     files = exam(1) | {"tasks.jsonl": cards.jsonl([cards.item(1, flaky=True)])}
-    done = Project(tmp_path / "p", gated(2), files, lock=False)("verify")
+    done = Project(tmp_path / "p", gated(2), files, lock=False, own_process=False)("verify")
     assert done.code == 2 and "tasks.jsonl:1" in done.err and "flaky" in done.err
 
 
 def test_a_log_shows_that_the_run_moves(tmp_path: Path) -> None:
     with serving(answering(right)) as server:
-        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url)
+        project = Project(tmp_path / "p", gated(2), exam(4), url=server.url, own_process=False)
         done = project("run", "--run-dir", "run")
     assert done.code == 0 and "8 calls planned" in done.err and "8 of 8 draws written, 8 sent" in done.err

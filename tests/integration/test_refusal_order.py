@@ -31,7 +31,7 @@ def test_a_mistake_comes_before_what_has_moved(
 ) -> None:
     lines = [{name: value for name, value in item.items() if value is not ...} for item in items]
     files = exam(1) | {"tasks.jsonl": cards.jsonl(lines), "replies.jsonl": b'{"id": "other", "replies": ["1"]}\n'}
-    project = Project(tmp_path / "p", gated(1, changes), files)
+    project = Project(tmp_path / "p", gated(1, changes), files, own_process=False)
     moved = project.root / "tasks.jsonl"
     moved.write_bytes(moved.read_bytes() + b"\n")
     for done in (project.run(), project("verify")):
@@ -42,7 +42,7 @@ def test_a_mistake_comes_before_what_has_moved(
 
 
 def test_what_has_moved_is_named_where_there_is_no_mistake(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", gated(1), exam(1))
+    project = Project(tmp_path / "p", gated(1), exam(1), own_process=False)
     (project.root / "prompt.md").write_bytes(b"edited")
     for done in (project.run(), project("verify")):
         assert done.code == 4 and "prompt.md has edits" in done.said, done.said

@@ -142,7 +142,7 @@ class Demo:
         """One step of a job on an event; the pull request's unless told."""
         environ = self.environ(event, self.pull() if payload is None else payload, env)
         if not self.own_process:
-            code, log = run_here(["action"], cwd=self.root, environ=environ)
+            code, log, _ = run_here(["action"], cwd=self.root, environ=environ, one_stream=True)
             return self.read(code, log, environ)
         process = self.start(environ)
         out, _ = process.communicate(timeout=60)

@@ -1,4 +1,5 @@
-"""The real command in a real repository, as a user has them: a subprocess, an ordinary git, a stub server on loopback."""
+"""The real command in a real repository, as a user has them: an ordinary git, a stub server on loopback, and a process of its
+own where the process may matter."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 
 from support import cards
 from support.endpoint_server import Behaviour, EndpointServer
+from support.here import run_here
 from support.repos import Repo
 
 from evalaction.registration.lock import lock as lock_card
@@ -57,6 +59,13 @@ def evalaction(*arguments: str, cwd: Path, env: Mapping[str, str | None] | None 
     return said
 
 
+def evalaction_here(*arguments: str, cwd: Path, env: Mapping[str, str | None] | None = None) -> Done:
+    """The same in this process: no interpreter is started."""
+    said = Done(*run_here(arguments, cwd=cwd, environ=environment(env)))
+    assert "Traceback" not in said.said, said.said
+    return said
+
+
 class Serve(Protocol):
     """A fixture: start a stub server; it ends with the test."""
 
@@ -72,7 +81,10 @@ class Make(Protocol):
 
 
 class Project:
-    """A repository with a card, an exam and prompts in it. `url` is the address of the stub server, if there is one."""
+    """A repository with a card, an exam and prompts in it. `url` is the address of the stub server, if there is one.
+
+    own_process: whether a command is a process as a user starts it; the tests of what the command decides need none.
+    """
 
     def __init__(
         self,
@@ -82,17 +94,20 @@ class Project:
         *,
         url: str | None = None,
         lock: bool = True,
+        own_process: bool = True,
     ) -> None:
         self.repo = Repo(root)
         self.root = root
         self.env: dict[str, str | None] = {"EVAL_URL": url, "EVAL_KEY": KEY} if url else {}
+        self.own_process = own_process
         self.repo.write({"card.yaml": card if isinstance(card, bytes) else cards.text(card), **files})
         if lock:
             lock_card(root / "card.yaml")
         self.repo.commit()
 
     def __call__(self, *arguments: str, env: Mapping[str, str | None] | None = None, cwd: Path | None = None) -> Done:
-        return evalaction(*arguments, cwd=cwd or self.root, env={**self.env, **(env or {})})
+        command = evalaction if self.own_process else evalaction_here
+        return command(*arguments, cwd=cwd or self.root, env={**self.env, **(env or {})})
 
     def run(self, *arguments: str, to: str = "run", **how: Any) -> Done:
         return self("run", "--run-dir", to, "--quiet", *arguments, **how)

@@ -20,28 +20,42 @@ from evalaction.cli.world import World
 PATIENCE_S = 60.0
 
 
-def run_here(arguments: Sequence[str], *, cwd: Path, environ: Mapping[str, str]) -> tuple[int, str]:
-    """Exit code, and both streams as one, in the order in which they were written. Raises TimeoutError after a minute.
+def run_here(
+    arguments: Sequence[str], *, cwd: Path, environ: Mapping[str, str], one_stream: bool = False
+) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error; as `one_stream` all of it is output, in the order in which it was written.
 
     The command sees `environ` and nothing else of ours. What a process of its own would have, its memory and its environment,
-    it does not guard against programs of others here: those tests start one.
+    it does not guard against programs of others here: those tests start one. Raises TimeoutError after a minute.
     """
-    with io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True) as said:
-        world = World(environ=dict(environ), out=said, err=said, cwd=cwd)
-        with (
-            mock.patch.dict(os.environ, environ, clear=True),
-            contextlib.chdir(cwd),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
-            _in_time(),
-        ):
-            try:
-                code = run_command(arguments, world)
-            except SystemExit as end:  # argparse ends so
-                assert isinstance(end.code, int)
-                code = end.code
-        assert isinstance(said.buffer, io.BytesIO)
-        return code, said.buffer.getvalue().decode()
+    out, err = _Written(), _Written()
+    errors = out if one_stream else err
+    world = World(environ=dict(environ), out=out, err=errors, cwd=cwd)
+    with (
+        mock.patch.dict(os.environ, environ, clear=True),
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(errors),
+        _in_time(),
+    ):
+        try:
+            code = run_command(arguments, world)
+        except SystemExit as end:  # argparse ends so
+            assert isinstance(end.code, int)
+            code = end.code
+    return code, out.text(), err.text()
+
+
+class _Written(io.TextIOWrapper):
+    """A stream as a pipe would be, kept."""
+
+    def __init__(self) -> None:
+        self._kept = io.BytesIO()
+        super().__init__(self._kept, encoding="utf-8", errors="backslashreplace", write_through=True)
+
+    def text(self) -> str:
+        self.flush()
+        return self._kept.getvalue().decode()
 
 
 @contextlib.contextmanager
