@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from evalaction.engine.folder import DRAWS
 from evalaction.engine.grid import Grid
@@ -17,6 +17,7 @@ from evalaction.method.counting.tally import GridError
 from evalaction.method.records import Row
 
 T = TypeVar("T")
+_DECODER: Final = json.JSONDecoder()
 
 
 def rows_of(path: Path, grid: Grid, *, end: int) -> Iterator[Row]:
@@ -73,9 +74,13 @@ def _place(row: Row, grid: Grid, seen: bytearray) -> None:
 
 def read_row(line: bytes) -> Row:
     """The row of one line. Raises ValueError, TypeError, KeyError or RecursionError for anything else."""
-    return row_from_json(json.loads(line))
+    return row_from_json(_value(line))
 
 
 def read_draw(line: bytes) -> Draw:
     """The same of `draws.jsonl`."""
-    return draw_from_json(json.loads(line))
+    return draw_from_json(_value(line))
+
+
+def _value(line: bytes) -> object:
+    return _DECODER.decode(line.decode("utf-8", "surrogatepass"))  # json.loads would guess the encoding of every line anew
