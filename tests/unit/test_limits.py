@@ -110,7 +110,10 @@ def test_what_is_measured_is_shown() -> None:
     between = one("max_first_drop", "0.25", ["p", "u"], ["p", "p"], scope="between")
     assert between.measured == (Fraction(0), Fraction(1, 2))
     assert "max_first_drop between the arms is undecided: 0 to 50 points, limit 25 points" in say(between.sentence)
-    assert "10 points" in say(one("max_first_drop", "0.2", ["k"] + ["p"] * 9, ["p"] * 10, scope="between").sentence)
+    tenth = say(one("max_first_drop", "0.2", ["k"] + ["p"] * 9, ["p"] * 10, scope="between").sentence)
+    assert tenth == "max_first_drop between the arms is held: 10 points, limit 20 points."
+    half = say(one("min_first_pass", "0.5", ["p", "k"]).sentence)
+    assert half == "min_first_pass of treatment is held: 1/2 items (50 %), limit 50 %."
 
 
 def test_a_breach_that_the_control_shares_was_there_before() -> None:
