@@ -9,7 +9,7 @@ import pytest
 from support.judging import item
 
 from evalaction.checks.carried.look import look_at_program
-from evalaction.checks.carried.reading import mentions_candidate, not_carried
+from evalaction.checks.carried.reading import mentions_candidate, not_carried, run_outside
 from evalaction.errors import SourceError
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Check
@@ -113,6 +113,21 @@ def look(source: bytes, kind: str = "code", **limits: str) -> list[str]:
     return ["".join(part if isinstance(part, str) else f"‹{part.text}›" for part in sentence) for sentence in sentences]
 
 
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("from _candidate import f\nassert eval(f(24)) == 24", (2,)),
+        ("import _candidate as c\ntext = c.f()\nexec(text)\nexec(text)", (3, 4)),
+        ("import _candidate as c\nspace = {}\nexec(c.__source__, space)", (3,)),
+        ("import _candidate as c, doctest\ndoctest.run_docstring_examples(c.f(), {})", (2,)),
+        ("import _candidate as c, ast\nassert ast.literal_eval(c.f()) == 24 and ast.parse(c.__source__)", ()),
+        ("from _candidate import f\nassert eval('1 + 1') == f(2)\nexec('x = 1')", ()),
+    ],
+)
+def test_where_a_check_runs_a_text_of_the_candidate(source: str, lines: tuple[int, ...]) -> None:
+    assert run_outside(ast.parse(source)) == lines
+
+
 def test_findings_are_one_warning_with_their_lines() -> None:
     lines = b"import _candidate as c\n" + b"c.f(len)\nc.X = 1\nc.Stack()\nc.Y = 2\n"
     assert look(lines) == [
@@ -141,3 +156,11 @@ def test_programs_that_are_not_python_are_refused(source: bytes, kind: str) -> N
 def test_a_program_that_is_not_there_is_refused() -> None:
     with pytest.raises(SourceError, match="there is no program"):
         list(look_at_program(item(Check(kind="code", file="x.py")), {}, CheckLimits()))
+
+
+def test_a_check_that_runs_a_text_of_the_candidate_is_warned_about() -> None:
+    source = b"from _candidate import f\n\nassert eval(f(24)) == 24\n"
+    assert look(source) == [
+        "Item ‹item-0›: its check runs what the candidate gives in its own process (line 3): there it can say the verdict itself."
+    ]
+    assert look(source, isolation="in_process") == []

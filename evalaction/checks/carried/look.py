@@ -6,7 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalaction.checks.carried.reading import Finding, mentions_candidate, not_carried
+from evalaction.checks.carried.reading import Finding, mentions_candidate, not_carried, run_outside
 from evalaction.errors import SourceError
 from evalaction.method.card import CheckLimits
 from evalaction.method.records import Item, Quoted, Sentence
@@ -28,6 +28,9 @@ def look_at_program(item: Item, files: Mapping[str, bytes], limits: CheckLimits)
         findings = not_carried(tree)
         if findings:
             yield "Item ", Quoted(item.id), ": its check ", Quoted(_listed(findings)), ", which split checking does not carry."
+        if lines := run_outside(tree):
+            where = f" runs what the candidate gives in its own process (line {lines[0]}): there it can say the verdict itself."
+            yield "Item ", Quoted(item.id), f": its check{where}"
 
 
 def _tree(data: bytes, path: str) -> ast.Module:

@@ -12,6 +12,7 @@ from evalaction.checks.carried.names import MODULE, NOT_PLAIN, Names, last_name,
 _LOOKS = frozenset(
     {"__code__", "__annotations__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__", "__signature__"}
 )
+_RUNNERS = frozenset({"eval", "exec", "run_docstring_examples"})
 _SETTERS = frozenset({"setattr", "delattr", "reload", "patch", "object", "dict", "multiple"})
 
 
@@ -31,6 +32,18 @@ def not_carried(tree: ast.Module) -> tuple[Finding, ...]:
     names = names_of(tree)
     found = {finding for node in ast.walk(tree) for finding in _look(node, names)}
     return tuple(sorted(found))
+
+
+def run_outside(tree: ast.Module) -> tuple[int, ...]:
+    """The lines where a check runs, in its own process, a text that the candidate gave: there it can say the verdict."""
+    names = names_of(tree)
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) in _RUNNERS)
+    return tuple(sorted({call.lineno for call in calls if any(_gives_text(argument, names) for argument in call.args)}))
+
+
+def _gives_text(node: ast.AST, names: Names) -> bool:
+    source = any(isinstance(one, ast.Attribute) and one.attr == "__source__" for one in ast.walk(node))
+    return source or names.asks(node)
 
 
 def _mentions(node: ast.AST) -> bool:
