@@ -100,9 +100,10 @@ class _Job:
             return self._refused(reply, "poll:malformed", detail=str(error))
         if state == "pending":
             return None
-        if state == "failed":
+        if state != "done":
             trace, counters = http.traced(value, self.endpoint)
-            return replace(self._refused(reply, "poll:failed"), trace=trace, counters=counters)
+            reason = "poll:failed" if state == "failed" else "poll:unknown_state"
+            return replace(self._refused(reply, reason), trace=trace, counters=counters)
         output = self.call.request.output
         found = completed(reply, self.endpoint, output, started_at=self.started_at, ms=ms_since(self.start))
         return replace(found, reason="poll:malformed") if found.reason == "malformed" else found

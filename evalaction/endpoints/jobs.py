@@ -16,7 +16,7 @@ from evalaction.method import canonical
 from evalaction.method.canonical import Json
 from evalaction.method.card import Endpoint, Poll
 
-State: TypeAlias = Literal["pending", "done", "failed"]
+State: TypeAlias = Literal["pending", "done", "failed", "unknown"]
 
 SUBMITTED = frozenset({200, 201, 202})
 """Statuses of a submission: its reply is not graded, it only names the job."""
@@ -41,6 +41,8 @@ class Jobs:
     pending: frozenset[str]
     """Canonical JSON of the values that mean: not yet."""
     failed: frozenset[str]
+    succeeded: frozenset[str]
+    """Empty: every state that is neither."""
 
     def head(self, submitted: Json) -> bytes:
         """Request line and headers of the polls for the job that `submitted` names. Raises Malformed.
@@ -63,7 +65,11 @@ class Jobs:
         if isinstance(found, (list, Mapping)):
             raise Malformed(f"the value at {self.done} is no state")
         word = canonical.dumps(found)
-        return "pending" if word in self.pending else "failed" if word in self.failed else "done"
+        if word in self.pending:
+            return "pending"
+        if word in self.failed:
+            return "failed"
+        return "done" if not self.succeeded or word in self.succeeded else "unknown"
 
 
 def open_jobs(endpoint: Endpoint, address: Address, *, origin: str, lines: str) -> Jobs:
@@ -80,6 +86,7 @@ def open_jobs(endpoint: Endpoint, address: Address, *, origin: str, lines: str) 
         done=poll.done,
         pending=frozenset(map(canonical.dumps, poll.pending)),
         failed=frozenset(map(canonical.dumps, poll.failed)),
+        succeeded=frozenset(map(canonical.dumps, poll.succeeded)),
     )
 
 

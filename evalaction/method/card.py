@@ -80,6 +80,8 @@ class Poll:
     pending: tuple[Json, ...]
     failed: tuple[Json, ...] = ()
     """Values that end the draw as `poll:failed`."""
+    succeeded: tuple[Json, ...] = ()
+    """The only values that mean done, any other ends the draw as `poll:unknown_state`; empty: all but the ones above."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,7 +19,7 @@ from evalaction.method.records import Completion
 
 def hosted(url: str | None, *, asked: dict[str, Any] | None = None, **fields: Any) -> Endpoint:
     how = poll() | (asked or {})
-    polled = Poll(**(how | {"pending": tuple(how["pending"]), "failed": tuple(how["failed"])}))
+    polled = Poll(**(how | {name: tuple(how.get(name, ())) for name in ("pending", "failed", "succeeded")}))
     where = url if url is None else f"{url}{SUBMIT}"
     return endpoint(
         where, api="http", http=HttpShape(**SHAPE), poll=polled, **({"trace": "/trace", "counters": COUNTERS} | fields)
@@ -151,6 +151,18 @@ def test_states_are_compared_as_json() -> None:
     assert (found.reason, found.polls) == ("poll:malformed", 3)  # "0" is neither: it is done, and has no text
     found, _ = draw(polled(response({"state": True})), asked={"pending": [1], "failed": [True]})
     assert (found.reason, found.polls) == ("poll:failed", 1)
+
+
+def test_a_state_that_nobody_named_is_no_answer_where_the_good_ones_are_named() -> None:
+    given_up = response({"state": "cancelled", "result": {"text": "so far"}})
+    found, _ = draw(polled(given_up), asked={})
+    assert found.output == "so far"
+    found, _ = draw(polled(given_up), asked={"succeeded": ["succeeded"]})
+    assert (found.reason, found.output, found.polls) == ("poll:unknown_state", None, 1) and "cancelled" in (found.error or "")
+    found, _ = draw(
+        polled(GOES_ON, response({"state": "succeeded", "result": {"text": "ok"}})), asked={"succeeded": ["succeeded"]}
+    )
+    assert (found.output, found.polls) == ("ok", 2)
 
 
 def test_one_deadline_for_the_submission_and_all_polls() -> None:

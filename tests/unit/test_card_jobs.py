@@ -50,6 +50,8 @@ def test_a_hosted_runner() -> None:
     assert parse(hosted(poll=poll(pending=states, failed=[]))).endpoints["main"].poll == Poll(
         url="/v1/jobs/{{id}}", take={"id": "/job/id"}, every_ms=5, done="/state", pending=(1, True, None, "x")
     )
+    named = parse(hosted(poll=poll(succeeded=["done"]))).endpoints["main"].poll
+    assert named is not None and named.succeeded == ("done",)
     whole = "https://runner.example/v1/jobs/{{ id }}/state?v=2"
     found = parse(hosted(poll=poll(url=whole))).endpoints["main"].poll
     assert found is not None and found.url == whole

@@ -95,7 +95,7 @@ def _endpoint(name: str, fields: dict[str, Any]) -> Endpoint:
 
 
 def _poll(fields: dict[str, Any]) -> Poll:
-    return Poll(**(fields | {name: tuple(fields.get(name, ())) for name in ("pending", "failed")}))
+    return Poll(**(fields | {name: tuple(fields.get(name, ())) for name in ("pending", "failed", "succeeded")}))
 
 
 def _command(fields: dict[str, Any]) -> Command:
