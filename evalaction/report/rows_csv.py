@@ -1,4 +1,4 @@
-"""Rows → CSV, CRLF, in planned order, so that a merge of shards gives the same bytes as one run.
+"""Rows → lines of CSV, ended by CRLF; whoever writes them keeps to the planned order.
 
 `task` is the item's id as it is: an exam refuses ids that a spreadsheet would take for a formula. Words of a provider or
 a checker are encoded.
@@ -7,7 +7,7 @@ a checker are encoded.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from evalaction.method.records import Row
@@ -33,25 +33,6 @@ def row_line(row: Row) -> str:
 def first_protocol_line(row: Row) -> str:
     """One row's line under FIRST_PROTOCOL."""
     return _line((csv_cell(row.item), row.draw, row.verdict))
-
-
-def rows_csv(rows: Iterable[Row]) -> str:
-    """Every row with its columns, reasons and digests."""
-    return _table(COLUMNS, rows, row_line)
-
-
-def first_protocol_csv(rows: Iterable[Row]) -> str:
-    """The three columns `task,draw,verdict` of the first protocol. Raises ValueError if the rows are of more than one arm."""
-    rows = list(rows)
-    if len({row.arm for row in rows}) > 1:
-        raise ValueError("the three-column form has no place for an arm")
-    return _table(FIRST_PROTOCOL, rows, first_protocol_line)
-
-
-def _table(head: Sequence[str], rows: Iterable[Row], line_of: Callable[[Row], str]) -> str:
-    lines = [(row.index, line_of(row)) for row in rows]  # lines are kept instead of rows: a tenth of the memory
-    lines.sort(key=lambda line: line[0])
-    return "".join([_line(head), *(line for _, line in lines)])
 
 
 class _Handed:

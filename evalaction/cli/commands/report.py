@@ -13,7 +13,7 @@ from evalaction.method.report import Report
 from evalaction.report.badge import badge_json
 from evalaction.report.markdown import comment, summary
 from evalaction.report.results_json import results_json
-from evalaction.report.rows_csv import rows_csv
+from evalaction.report.rows_csv import COLUMNS, heading, row_line
 from evalaction.report.text import render_text
 
 _OF_REPORTS: dict[str, Callable[[Report], str]] = {
@@ -42,6 +42,10 @@ def _file(folder: Path, form: str, world: World) -> None:
         for piece in junit_of(folder):
             world.write_utf8(piece)
     elif form == "csv":
-        world.write_utf8(rows_csv(planned_rows(folder)))
+        lines = map(row_line, planned_rows(folder))
+        first = next(lines, "")  # a run that cannot be shown is refused here, before anything is written
+        world.write_utf8(heading(COLUMNS) + first)
+        for line in lines:
+            world.write_utf8(line)
     else:
         world.write_utf8(_OF_REPORTS[form](score(folder)))
