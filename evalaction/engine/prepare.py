@@ -174,6 +174,8 @@ def _told_whose_items(trial: Trial) -> Iterator[None]:
                 "A change is judged by base's question, and these are base's items, not its own: merge the exam first, or judge "
                 "by `question: head`."
             )
+        if trial.card_ignored:
+            error.explain("Card and exam are base's here: those of a fork are not read.")
         raise
 
 

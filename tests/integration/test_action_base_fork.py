@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,21 @@ def test_a_forks_card_is_not_believed_and_not_green_either(demo: Demo, card: byt
     both = labeled(demo, {"card.yaml": card, "prompt.md": PROMPT})
     assert both.code == 0 and {received.json["model"] for received in demo.model.requests} == {"some-model"}
     assert "that is not judged here" in demo.comment()
+
+
+def test_a_forks_prompt_that_needs_its_own_exam_is_told_whose_exam_it_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [{"id": f"t{number}", "vars": {"n": str(number)}, "expected": str(number)} for number in range(4)]
+    files = {"tasks.jsonl": cards.jsonl(lines), "t.txt": b"Say {{n}}."}
+    monkeypatch.setattr("support.action.exam", lambda _: files)
+    card = against_base({"arms.treatment": {"endpoint": "main", "template": "t.txt"}})
+    with demo_at(tmp_path, card) as demo:
+        demo.repo.git("checkout", "--quiet", demo.base)
+        own = cards.text(against_base({"arms.treatment": {"endpoint": "main", "template": "t.txt"}, "exam.sha256": "0" * 64}))
+        step = labeled(demo, {**files, "t.txt": b"Say {{n}} {{more}}.", "card.yaml": own})
+        assert step.code == 2 and demo.model.count == 0, step.log
+        assert "are base's here: those of a fork are not read." in html.unescape(demo.comment()), step.summary
 
 
 def test_words_in_the_card_judge_nothing(demo: Demo) -> None:
