@@ -170,6 +170,19 @@ def test_replies_that_are_not_kept_whole_cannot_be_judged_elsewhere(make: Make, 
     assert server.count == 0
 
 
+@pytest.mark.parametrize("question", ["base", "head"])
+def test_against_base(make: Make, server: EndpointServer, question: str) -> None:
+    sign = {"claim": "none", "seed": "freeze-me-before-running"}
+    project = make(gated(changes={"arms.control": "base", "limits": ..., "sign": sign}), url=server.url)
+    base = project.repo.git("rev-parse", "HEAD")
+    project.repo.commit({"prompt.md": b"Be very brief.\n"})
+    draw(project, "drawn", "--base", base, "--question", question)
+    done = judge(project)
+    assert done.code == 0 and "One lever moved: prompt" in project.comment("drawn"), done.said
+    assert ("question: head" in project.comment("drawn")) == (question == "head")
+    assert project.results("drawn")["counts"]["written"] == 16
+
+
 def test_what_was_judged_where_it_was_drawn_is_not_judged_again(make: Make, server: EndpointServer) -> None:
     project = make(url=server.url)
     project.run()

@@ -368,6 +368,9 @@ def test_against_base_and_unchanged(demo: Demo) -> None:
     first, second, third = through(demo)
     assert [step.outputs["outcome"] for step in (first, second, third)] == ["registered", "pass", "pass"], third.log
     assert demo.model.count == 16 and "prompt" in demo.comment()
+    demo.change({"prompt.md": b"Be kind.\n"})
+    by_head = through(demo, EVALACTION_QUESTION="head")  # what the other two jobs know of it is in the run
+    assert [step.outputs["outcome"] for step in by_head] == ["registered", "pass", "pass"], by_head[1].log
 
 
 def test_a_new_card_is_registered(demo: Demo) -> None:
