@@ -18,11 +18,19 @@ from evalaction.checks.inside.encoder import Encoder
 from evalaction.checks.inside.verdict import Verdict
 
 _CARRIES = "which split checking does not carry"
-_CATCH_ASSERTIONS = {kind.__name__: kind for kind in (AssertionError, Exception, BaseException)}
 
 
 class CandidateExit(SystemExit):
     """The candidate called exit; never taken for the end of the check."""
+
+
+_CATCH_ALL: dict[str, type[BaseException]] = {
+    "AssertionError": AssertionError,
+    "Exception": Exception,
+    "BaseException": BaseException,
+    "SystemExit": CandidateExit,
+}
+"""What catches the ways in which a check fails, and what the candidate's name for it is derived from instead."""
 
 
 class Remote:
@@ -70,11 +78,11 @@ class Remote:
         return found
 
     def exported(self, name: str, chain: Wire) -> type[BaseException]:
-        """The class of a name of its module. None of them is one that catches what the check itself asserts: a name for
-        `Exception` or `AssertionError` is a class below it, which then stands for what the candidate raises."""
+        """The class of a name of its module. None of them is one that catches what the check itself raises when it fails: a name
+        for `Exception` or `AssertionError` is a class below it, which then stands for what the candidate raises."""
         first = _names(chain)[:1]
-        if first and first[0] in _CATCH_ASSERTIONS and first[0] not in self._classes:
-            self._classes[first[0]] = type(first[0], (_CATCH_ASSERTIONS[first[0]],), {"__module__": NAME})
+        if first and first[0] in _CATCH_ALL and first[0] not in self._classes:
+            self._classes[first[0]] = type(first[0], (_CATCH_ALL[first[0]],), {"__module__": NAME})
         found = self.exception(chain)
         self._stand_ins.setdefault(found, name)
         return found
@@ -192,7 +200,7 @@ class Remote:
         if type(arguments) is not tuple:
             raise Malformed("an exception without arguments")
         if issubclass(kind, SystemExit):
-            return CandidateExit(*arguments)
+            return (kind if issubclass(kind, CandidateExit) else CandidateExit)(*arguments)
         try:
             return kind(*arguments)
         except Exception:  # noqa: BLE001 - some demand arguments of their own
