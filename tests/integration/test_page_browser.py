@@ -11,10 +11,11 @@ import pytest
 from support import pages
 from support.browser import Browser, Page, needs_browser, opened, started
 from support.histories import night
+from support.pages import render_html
 from support.reports import GOLDEN, HOSTILE, behind
 
 from evalaction.method.series.trend import trend_of
-from evalaction.report.html.page import Drawn, render_html
+from evalaction.report.html.page import Drawn
 from evalaction.report.trend.html import trend_page
 
 CASES = {"small": pages.small, "refused": pages.refused, "hostile": pages.hostile}

@@ -15,9 +15,14 @@ from support.runs import Strips, names
 from evalaction.method.records import ARMS, ArmName, Row
 from evalaction.method.report import Report
 from evalaction.report.cells import Cells
-from evalaction.report.html.page import Drawn
+from evalaction.report.html.page import Drawn, pieces
 
 Place = tuple[ArmName, int]
+
+
+def render_html(report: Report, drawn: Drawn | None = None) -> str:
+    """The page as one string."""
+    return "".join(pieces(report, drawn))
 
 
 class Held:

@@ -8,6 +8,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import pages
+from support.pages import render_html
 from support.report_strategies import TEXTS
 from support.reports import behind
 
@@ -16,7 +17,7 @@ from evalaction.method.records import Usage
 from evalaction.report.cells import Cells, Words
 from evalaction.report.html import data
 from evalaction.report.html.kept import HEAD, choose
-from evalaction.report.html.page import Drawn, render_html
+from evalaction.report.html.page import Drawn
 
 GRID = st.lists(st.text("pkcue.", min_size=3, max_size=3), min_size=1, max_size=8)
 

@@ -16,13 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import pages
+from support.pages import render_html
 from support.report_strategies import reports
 from support.reports import GOLDEN, HOSTILE, behind, enormous, small_single, synthetic
 
 from evalaction.method.report import Report
 from evalaction.report import figures
 from evalaction.report.html.assets import script, style
-from evalaction.report.html.page import Drawn, render_html
+from evalaction.report.html.page import Drawn
 
 FOLDER = Path(__file__).parent.parent / "golden" / "page"
 CASES: dict[str, Callable[[], tuple[Report, Drawn | None]]] = {

@@ -43,11 +43,6 @@ class Drawn:
     texts: Source
 
 
-def render_html(report: Report, drawn: Drawn | None = None) -> str:
-    """The page as one string, for small runs and refusals."""
-    return "".join(pieces(report, drawn))
-
-
 def pieces(report: Report, drawn: Drawn | None = None) -> Iterator[str]:
     """The page, piece by piece. Without draws it has no grid and no distributions."""
     rendered = environment().get_template("page.html").generate(**_context(report, document(report), drawn))
