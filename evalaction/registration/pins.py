@@ -40,7 +40,7 @@ def broken_pins(card: Card, pinned: tuple[Pinned, ...], committed: Files) -> Ite
     """A break for every hash that does not hold and that an edit of the working files does not explain already."""
     for pin in pinned:
         if pin.card is None:
-            yield Break("hash_missing", (f"The card has no {pin.field}; run `evalaction lock` and commit the card.",))
+            yield Break("hash_missing", (f"The card has no {pin.field}; run `evalaction lock` on it and commit it.",))
         elif pin.card not in (pin.committed, pin.working):
             yield _mismatch(card, pin, committed)
 

@@ -55,6 +55,16 @@ def test_probe_sends_one_prompt_that_is_not_of_the_exam_to_each_endpoint(make: M
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}" and KEY not in done.said
 
 
+def test_git_takes_no_reply_along(make: Make, server: EndpointServer) -> None:
+    project = make(url=server.url)
+    project("run")
+    assert project.repo.git("status", "--porcelain") == ""
+    assert [path.name for path in (project.root / "runs").glob("*/rows.jsonl")] == ["rows.jsonl"]
+    (project.root / "runs/.gitignore").unlink()  # somebody's own decision
+    project("run")
+    assert project.repo.git("status", "--porcelain").endswith("?? runs/")
+
+
 def test_a_run_leaves_everything_it_says(make: Make, server: EndpointServer) -> None:
     project = make(paired(2), exam(30), url=server.url)
     done = project("run", "--run-dir", "run")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalaction.cli.commands.run import default_folder
+from evalaction.cli.own_runs import default_folder, ignored_by_git
 from evalaction.cli.parser import Options
 from evalaction.cli.pipeline import draw_derived
 from evalaction.cli.tables import table
@@ -58,7 +58,8 @@ def run(options: Options, world: World) -> int:
         rung=rung,
     )
     world.warn(f"{count(times, 'run')} × {count(prepared.planned, 'call')} = {count(times * prepared.planned, 'call')} planned")
-    reports = _drawn(prepared, setting, options, world)
+    with ignored_by_git(world.cwd):
+        reports = _drawn(prepared, setting, options, world)
     return _tell(prepared, reports, options, world)
 
 

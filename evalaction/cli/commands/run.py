@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalaction.cli.opposed import opposed
+from evalaction.cli.own_runs import default_folder, ignored_by_git
 from evalaction.cli.parser import Options
 from evalaction.cli.pipeline import draw_derived, draw_only, leave
 from evalaction.cli.words import plain
@@ -48,7 +46,8 @@ def run(options: Options, world: World) -> int:
         rehearsal=options.rehearse,
         judged_apart=options.draw_only,
     )
-    report = draw_and_report(options, world, setting)
+    with ignored_by_git(world.cwd):
+        report = draw_and_report(options, world, setting)
     from evalaction.report.text import render_text
 
     world.say(render_text(report, encoding=world.encoding, colour=world.colour, width=world.width))
@@ -62,13 +61,6 @@ def run(options: Options, world: World) -> int:
 
         remember(setting.folder, world.cwd / options.history, world)
     return report.verdict.outcome.exit_code
-
-
-def default_folder(card: Path) -> Path:
-    """`runs/<name of the card's file or folder>-<UTC time>`, a new one each time."""
-    name = card.parent.name if card.stem == "card" else card.stem
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:60] or "run"
-    return Path("runs") / f"{slug}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%fZ')}"
 
 
 def draw_and_report(options: Options, world: World, setting: Setting) -> Report:
