@@ -155,6 +155,14 @@ def test_a_run_has_a_folder_and_an_artifact_of_its_own(tmp_path: Path) -> None:
     assert [value for name, _, value in lines if name == "upload-path"] == folders
 
 
+def test_a_job_that_judges_reads_one_folder_and_uploads_another(tmp_path: Path) -> None:
+    environ = {"EVALACTION_MODE": "judge", "EVALACTION_RUN_DIR": "drawn", "GITHUB_OUTPUT": str(tmp_path / "output")}
+    folder = START["prepare_run"](tmp_path, environ)
+    assert folder != "drawn" and f"upload-path={folder}\n" in (tmp_path / "output").read_text(encoding="utf-8")
+    assert START["run_folders"](folder, environ) == {"EVALACTION_RUN_DIR": "drawn", "EVALACTION_JUDGED_DIR": folder}
+    assert START["run_folders"](folder, {})["EVALACTION_RUN_DIR"] == folder
+
+
 @pytest.mark.parametrize(
     "environ", [{"EVALACTION_MODE": "report"}, {"EVALACTION_MODE": "verify"}, {"EVALACTION_RUN_DIR": "a\nb=c"}]
 )

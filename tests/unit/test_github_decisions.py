@@ -100,15 +100,16 @@ def test_skip_does_not_count_elsewhere_and_says_so(where: Context) -> None:
     assert "does not apply" not in str(on_missing_secrets("fail", where).sentence)
 
 
-def test_where_secrets_are_only_the_bases_own_commit_is_run() -> None:
+@pytest.mark.parametrize("mode", ["run", "draw", "judge"])
+def test_where_secrets_are_only_the_bases_own_commit_is_run(mode: Mode) -> None:
     where = context("pull_request_target", example("pull_request.opened"))
-    check_event("run", where, SHA)
+    check_event(mode, where, SHA)
     modes: tuple[Mode, ...] = ("verify", "report")
-    for mode in modes:
-        check_event(mode, where, "c" * 40)
-    for other in ("c" * 40, where.head.sha if where.head and where.head.sha else "d" * 40):
+    for other in modes:
+        check_event(other, where, "c" * 40)
+    for commit in ("c" * 40, where.head.sha if where.head and where.head.sha else "d" * 40):
         with pytest.raises(UsageError, match="base repository's own"):
-            check_event("run", where, other)
+            check_event(mode, where, commit)
 
 
 def test_without_a_known_commit_nothing_is_run_where_secrets_are() -> None:
