@@ -49,6 +49,14 @@ def test_the_checker_is_compared_and_pinned(tmp_path: Path) -> None:
     assert rehearse(subject.card).exam == frozen.exam
 
 
+def test_a_hash_of_a_checker_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    subject = Subject(tmp_path / "repo")
+    edit("card.yaml", lambda data: data.replace(b'"sha256":', b'"checker_sha256": "' + b"0" * 64 + b'", "sha256":', 1))(subject)
+    subject.repo.commit()
+    assert subject.breaks() == ["hash_mismatch"]
+    assert subject.sentence().startswith("exam.checker_sha256 in the card is not that of the committed exam")
+
+
 def test_a_checker_that_moved(tmp_path: Path) -> None:
     subject = with_checker(tmp_path / "repo")
     edit("judge/c.py", more)(subject)
