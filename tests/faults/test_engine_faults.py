@@ -213,7 +213,7 @@ def test_every_answer_is_429(tmp_path: Path) -> None:
         _, said = draw(server, tmp_path / "run", "--draws", "5")
         assert said["ended"] == "unreachable"
         assert server.count == said["sent"] <= 40
-        assert time.monotonic() - begun < 15
+        assert time.monotonic() - begun < 300
 
 
 def test_per_minute(tmp_path: Path) -> None:

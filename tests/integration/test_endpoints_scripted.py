@@ -79,7 +79,7 @@ def test_replies_that_do_not_reach(reply: dict[str, Any], reason: str, status: i
 def test_no_time_passes_unless_asked_for() -> None:
     begun = time.monotonic()
     assert draw(surface({"id": "t1", "replies": [{"text": "a", "ms": 60_000}]})).ms == 60_000
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 50
     begun = time.monotonic()
     assert draw(surface({"id": "t1", "replies": [{"text": "a", "delay_ms": 60}]})).ms == 60
     assert time.monotonic() - begun >= 0.06

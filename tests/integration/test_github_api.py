@@ -161,7 +161,7 @@ def test_a_slow_answer_is_not_waited_for(hub: StandIn, connect: Callable[..., Ap
 def test_a_slow_drip_is_cut(clock: FakeClock) -> None:
     def drip(request: httpx.Request) -> httpx.Response:
         def pieces() -> Iterator[bytes]:
-            for _ in range(200):
+            for _ in range(2000):  # forty seconds
                 time.sleep(0.02)
                 yield b" "
 
@@ -171,7 +171,7 @@ def test_a_slow_drip_is_cut(clock: FakeClock) -> None:
     transport = httpx.MockTransport(drip)
     with contextlib.closing(Api("https://ghes.example", TOKEN, transport=transport, clock=clock, timeout_s=0.1)) as api:
         assert "in time" in refusal(write(api)).sentence
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 def test_nobody_there(clock: FakeClock) -> None:

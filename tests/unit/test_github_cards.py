@@ -81,10 +81,10 @@ def test_a_file_name_that_is_not_utf8_does_not_get_in_the_way() -> None:
 
 
 def test_no_pattern_hangs_it() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(UsageError):
         match_cards(["*a" * 60 + "b", "**/" * 60 + "*b"], ["/".join(["a" * 60] * 30)])
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 5
 
 
 @given(st.lists(st.text(st.sampled_from("ab/"), min_size=1, max_size=8), min_size=1, max_size=6))
