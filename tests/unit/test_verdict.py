@@ -76,6 +76,8 @@ def test_a_floor_that_one_item_clears_is_said() -> None:
     assert "the floor 0.02 is one item or less" in say(earned.notes[0].sentence)
     assert paired(GOOD, GOOD, min_item_gap=1).notes == () and paired(GOOD, WORSE).notes == ()
     assert paired(GOOD, WORSE, min_item_gap=1, min_abs_gap=Threshold.of("0.03")).notes == ()
+    on_it = paired(GOOD, WORSE, min_item_gap=1, min_abs_gap=Threshold.of("0.025"))  # 1 of 40
+    assert [note.code for note in on_it.notes] == ["floor_is_one_item"]
 
 
 def test_behind_needs_no_agreement_of_the_paired_items() -> None:
@@ -119,6 +121,10 @@ def test_a_small_exam_claims_nothing() -> None:
     grid = tally({"treatment": ["p"] * 20, "control": ["k"] * 20}, balanced(10))
     verdict = judge(card(claim=sign("ahead", min_items_per_half=5)), grid, facts(grid))
     assert (verdict.outcome, verdict.earned, codes(verdict)) == (Outcome.INCONCLUSIVE, False, ["small_exam"])
+    for items, small in ((29, True), (30, False)):
+        grid = tally({"treatment": ["p"] * items, "control": ["k"] * items}, balanced(15)[:items])
+        verdict = judge(card(claim=sign("ahead", min_items_per_half=5)), grid, facts(grid))
+        assert (codes(verdict) == ["small_exam"], verdict.earned) == (small, not small)
 
 
 def test_one_arm_is_judged_by_its_limits() -> None:
@@ -196,7 +202,7 @@ def test_more_missing_draws_are_counted() -> None:
 def test_a_whole_grid_without_a_seal_is_no_result_but_a_rehearsal_has_none() -> None:
     grid = tally({"treatment": ["p"] * 40})
     unsealed = judge(card(), grid, facts(grid, sealed=False))
-    assert codes(unsealed) == ["partial_grid"] and "the run is not sealed." in say(unsealed.breaks[0].sentence)
+    assert codes(unsealed) == ["partial_grid"] and say(unsealed.breaks[0].sentence).endswith("; the run is not sealed.")
     assert judge(card(), grid, facts(grid, sealed=False, rehearsal=True)).outcome is Outcome.PASS
 
 
