@@ -25,7 +25,6 @@ _WHY: Mapping[Committed, tuple[str, str]] = {
     "symlink": ("symlink", "is a symlink there, or lies behind one"),
     "submodule": ("submodule", "lies in a submodule there, whose files this repository does not hold"),
     "folder": ("missing", "is a folder there"),
-    "elsewhere": ("shallow", "has no content in this clone (a partial clone, or a damaged one); run `git fetch --refetch`"),
 }
 
 

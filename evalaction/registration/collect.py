@@ -50,22 +50,25 @@ def folder_states(git: Git, commit: Commit, folder: str) -> dict[str, FileState]
 
 
 def committed_files(git: Git, commit: Commit, limits: Mapping[str, int]) -> dict[str, bytes | Committed]:
-    """Single files as a commit alone has them, with the most bytes each may have. Raises Moved, SourceError."""
+    """Single files as a commit alone has them, with the most bytes each may have.
+
+    Raises SourceError, and MissingObject where it is this clone that lacks them: that says nothing of the commit.
+    """
     try:
         tree = git.tree(commit, limits)
     except MissingObject as error:
-        raise _unreadable(commit) from error
-    return _contents(git, tree, limits)
+        raise _not_here(commit, "its folders") from error
+    return _all_here(commit, _contents(git, tree, limits))
 
 
 def committed_below(git: Git, commit: Commit, folder: str) -> dict[str, bytes | Committed]:
-    """All files below a folder as a commit alone has them. Raises Moved, SourceError."""
+    """All files below a folder as a commit alone has them. Raises as `committed_files` does."""
     try:
         tree = git.below(commit, folder)
     except MissingObject as error:
-        raise _unreadable(commit) from error
+        raise _not_here(commit, "its folders") from error
     _refuse_unsayable(sorted(tree))
-    found = _contents(git, tree, dict.fromkeys(sorted(tree), EXAM_BYTES))
+    found = _all_here(commit, _contents(git, tree, dict.fromkeys(sorted(tree), EXAM_BYTES)))
     if sum(len(data) for data in found.values() if isinstance(data, bytes)) > EXAM_BYTES:
         raise oversize(folder, EXAM_BYTES)
     return found
@@ -156,6 +159,21 @@ def _staged(index: Index, folders: Set[str], path: str, committed: Entry | Commi
         return "other" if path in folders else "absent"
     entries = [(entry.oid, entry.stage) for entry in index[path]]
     return "same" if isinstance(committed, Entry) and entries == [(committed.oid, 0)] else "other"
+
+
+def _all_here(commit: Commit, found: dict[str, bytes | Committed]) -> dict[str, bytes | Committed]:
+    for path, data in found.items():
+        if data == "elsewhere":
+            raise _not_here(commit, short(path))
+    return found
+
+
+def _not_here(commit: Commit, what: str) -> MissingObject:
+    return MissingObject(
+        f"This clone lacks {what} of commit {commit.oid[:12]} (a partial clone, or a damaged one); run `git fetch --refetch`, or "
+        "check out without a filter.",
+        code="shallow",
+    )
 
 
 def _unreadable(commit: Commit) -> Moved:

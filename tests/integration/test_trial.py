@@ -17,6 +17,7 @@ from evalaction.errors import Outcome, Settled, UnregisteredError, UsageError
 from evalaction.method.arms import moved_levers
 from evalaction.method.changes import changes_of
 from evalaction.registration.causes import LFS
+from evalaction.registration.git import MissingObject
 
 SIGN = {"claim": "not_behind", "margin": 0.1, "seed": "freeze-me-before-running"}
 
@@ -230,6 +231,20 @@ def test_by_its_own_question_the_repair_of_such_a_base_can_be_merged(tmp_path: P
     assert new is not None and said in new and new.endswith("), so there is nothing to compare this one with yet.")
     two.change(card=gated())
     assert (alone := two.trial("head")).new is None and list(alone.arms) == ["treatment"]
+
+
+@pytest.mark.parametrize("question", ["base", "head"])
+@pytest.mark.parametrize("lacks", ["card.yaml", "prompt.md", "tasks.jsonl"])
+def test_a_clone_that_lacks_files_of_base_is_no_base_without_them(tmp_path: Path, question: Any, lacks: str) -> None:
+    two = TwoCommits(tmp_path / "r")
+    blob = two.repo.git("rev-parse", f"HEAD:{lacks}")
+    two.change({"prompt.md": b"x", "tasks.jsonl": cards.exam_text(31)}, against_base({"draws.count": 3}))
+    if question == "head" and lacks == "tasks.jsonl":
+        return  # base's exam is not asked
+    (two.repo.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(MissingObject, match=rf"This clone lacks {lacks} of commit {two.base[:12]}.*without a filter") as caught:
+        two.trial(question)
+    assert (caught.value.code, caught.value.outcome.exit_code) == ("shallow", 2)
 
 
 def test_by_its_own_question_against_a_base_whose_exam_is_broken(tmp_path: Path) -> None:
