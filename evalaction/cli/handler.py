@@ -6,12 +6,13 @@ import importlib
 import os
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, cast
 
 from evalaction.cli.parser import Options, parse
 from evalaction.cli.world import World
-from evalaction.errors import EvalactionError, Outcome, SourceError
+from evalaction.errors import EvalactionError, Outcome, SourceError, UsageError
 
 WORDS = {
     Outcome.USAGE: "cannot start",
@@ -42,7 +43,9 @@ def run_command(argv: Sequence[str], world: World | None = None) -> int:
     try:
         module = MODULES.get(options.command, options.command)
         command = cast("Command", importlib.import_module(f"evalaction.cli.commands.{module}"))
-        return command.run(options, world)
+        code = command.run(options, world)
+        world.flush()
+        return code
     except EvalactionError as error:
         explain(error, world, folder=options.card.parent)
         return error.outcome.exit_code
@@ -54,7 +57,8 @@ def run_command(argv: Sequence[str], world: World | None = None) -> int:
         world.warn(traceback.format_exc())
         return Outcome.INTERNAL.exit_code
     finally:
-        world.flush()  # here, where a reader that left is no error; at the end of the process it would be one
+        with suppress(UsageError):
+            world.flush()  # here, where a reader that left is no error; at the end of the process it would be one
 
 
 def explain(error: EvalactionError, world: World, *, folder: Path) -> None:

@@ -6,10 +6,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
+
+from evalaction.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,21 +71,27 @@ class World:
             self.out.write(text + "\n")
 
     def warn(self, text: str) -> None:
-        with _heard(self.err):
+        with suppress(UsageError), _heard(self.err):  # there is no other place to say it
             self.err.write(text + "\n")
             self.err.flush()
 
     def flush(self) -> None:
+        """Raises UsageError where standard output cannot be written."""
         with _heard(self.out):
             self.out.flush()
 
 
 @contextmanager
 def _heard(stream: TextIO) -> Iterator[None]:
-    """Nothing follows from a reader that leaves (`evalaction run | head`): the work and its exit code stay what they are."""
+    """Nothing follows from a reader that leaves (`evalaction run | head`): the work and its exit code stay what they are.
+
+    Raises UsageError, once, where the stream cannot be written for another reason.
+    """
     try:
         yield
-    except BrokenPipeError:
+    except OSError as error:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+        if not isinstance(error, BrokenPipeError):
+            raise UsageError(f"The output cannot be written: {error.strerror}; make room, or write it elsewhere.") from error

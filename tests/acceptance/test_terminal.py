@@ -12,6 +12,7 @@ import sys
 import termios
 from collections.abc import Mapping
 from fcntl import ioctl
+from pathlib import Path
 
 import pytest
 from support import cards
@@ -85,6 +86,20 @@ def test_the_reader_of_a_pipe_may_leave(make: Make, server: EndpointServer) -> N
             cwd=project.root, env=environment(project.env), capture_output=True, timeout=60, check=False,
         )  # fmt: skip
         assert (shell.returncode, shell.stderr) == (0, b""), command
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("command", ["report run --format csv", "report run", "selfcheck"])
+def test_output_that_cannot_be_written_is_said_and_is_no_success(make: Make, server: EndpointServer, command: str) -> None:
+    project = make(url=server.url)
+    assert project.run().code == 0
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "evalaction", *command.split()],
+            cwd=project.root, env=environment(project.env), stdout=full, stderr=subprocess.PIPE, timeout=60, check=False,
+        )  # fmt: skip
+    said = process.stderr.decode()
+    assert process.returncode == 2 and "The output cannot be written" in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["progress", "quiet"])
