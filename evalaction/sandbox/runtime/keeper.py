@@ -90,18 +90,27 @@ class Watch:
 
 def keep(ground: Ground, job: Job, slot: int, descriptors: list[int], report_to: int) -> NoReturn:
     """The whole life of a keeper: never returns, writes one JSON report to `report_to`."""
+    report: dict[str, Any] = {"ended": True}
+    try:
+        with contextlib.suppress(Ended):  # also where it comes when all is over: the report that there is stands
+            report = _reported(ground, job, slot, descriptors)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            os.write(report_to, json.dumps(report).encode())
+    finally:
+        os._exit(0)
+
+
+def _reported(ground: Ground, job: Job, slot: int, descriptors: list[int]) -> dict[str, Any]:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what it keeps may be of the same user and have signals
         signal.signal(signal.SIGTERM, _ended)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        report = _keep(ground, job, slot, descriptors)
+        return _keep(ground, job, slot, descriptors)
     except Ended:
-        report = {"ended": True}
+        raise
     except BaseException as error:  # noqa: BLE001 - whatever it was, the parent hears of it
-        report = {"trouble": f"{type(error).__name__}: {error}"}
-    with contextlib.suppress(OSError):
-        os.write(report_to, json.dumps(report).encode())
-    os._exit(0)
+        return {"trouble": f"{type(error).__name__}: {error}"}
 
 
 def _ended(*_: object) -> NoReturn:
@@ -176,7 +185,10 @@ def _watch(run: Run, descriptors: list[int]) -> dict[str, Any]:
     began = time.monotonic()
     pid = os.fork()
     if pid == 0:
-        candidate.become(run, tell)
+        try:
+            candidate.become(run, tell)
+        finally:
+            os._exit(1)
     os.close(tell)
     for descriptor in descriptors:
         os.close(descriptor)

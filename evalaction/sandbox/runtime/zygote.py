@@ -166,8 +166,11 @@ class Zygote:
         try:
             pid = os.fork()
             if pid == 0:
-                self.control.close()
-                keeper.keep(self.ground, job, slot, descriptors, tell)
+                try:
+                    self.control.close()
+                    keeper.keep(self.ground, job, slot, descriptors, tell)
+                finally:  # what is ours to do at the end is not a child's
+                    os._exit(1)
             return pid
         finally:
             if self.ground.config.namespaces:
