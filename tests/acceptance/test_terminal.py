@@ -88,6 +88,19 @@ def test_the_reader_of_a_pipe_may_leave(make: Make, server: EndpointServer) -> N
         assert (shell.returncode, shell.stderr) == (0, b""), command
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_changes_no_exit_code(make: Make, serve: Serve, closed: str) -> None:
+    project = make(gated(2), url=serve(answering(lambda prompt: "wrong")).url)
+
+    def code(command: str) -> int:
+        words = f"{sys.executable} -m evalaction {command} {closed}"
+        return subprocess.run(["bash", "-c", words], cwd=project.root, env=environment(project.env), check=False).returncode
+
+    assert [code("--version"), code("selfcheck"), code("run --help"), code("nope")] == [0, 0, 0, 2]
+    assert code("run --run-dir run") == 1
+    assert project.results()["outcome"] == "fail" and len(project.rows()) == 8
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("command", ["report run --format csv", "report run", "selfcheck"])
 def test_output_that_cannot_be_written_is_said_and_is_no_success(make: Make, server: EndpointServer, command: str) -> None:
