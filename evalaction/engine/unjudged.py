@@ -19,7 +19,7 @@ UNREACHABLE = "An arm was never reached, so the drawing was ended; the verdict i
 
 
 def drawn_report(folder: Path) -> Report:
-    """`registered`, or `unreachable` where the drawing ended so. Raises InconclusiveError (`partial_grid`) where it did not end."""
+    """`registered`, or `unreachable` where drawing ended so. Raises InconclusiveError (`partial_grid`) where it did not end."""
     _, seal = sealed_draws(folder)
     manifest = read_manifest(folder)
     card = parse_card(manifest.card_text.encode("utf-8", "surrogatepass"), file=manifest.card_path, schema=schemas.load("card"))
