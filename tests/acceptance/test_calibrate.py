@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import KEY, Make, Project, Serve, environment, exam, gated, paired, right, sums_hold
+from support.command import HANGS_S, KEY, Make, Project, Serve, environment, exam, gated, paired, right, sums_hold
 from support.endpoint_server import Answer, EndpointServer, Received, chat, response
 from support.programs import best_rung
 
@@ -157,5 +157,5 @@ def test_no_key_is_left_in_our_environment_while_programs_run(make: Make, serve:
             cwd=project.root, env=environment(project.env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
     )  # fmt: skip
-    started[0].wait(timeout=60)
+    started[0].wait(timeout=HANGS_S)
     assert seen and b"PATH=" in seen[0] and KEY.encode() not in seen[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from support import cards
-from support.command import KEY, environment, exam, gated, right
+from support.command import HANGS_S, KEY, environment, exam, gated, right
 from support.endpoint_server import EndpointServer, answering, serving
 from support.github_api import BOT, TOKEN, StandIn, serve
 from support.github_state import Comment
@@ -145,7 +145,7 @@ class Demo:
             code, log, _ = run_here(["action"], cwd=self.root, environ=environ, one_stream=True)
             return self.read(code, log, environ)
         process = self.start(environ)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=HANGS_S)
         return self.read(process.returncode, out.decode(), environ)
 
     def step_with_key(self, key: str) -> Step:

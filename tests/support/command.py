@@ -21,6 +21,8 @@ from support.repos import Repo
 from evalaction.registration.lock import lock as lock_card
 
 KEY = "sk-acceptance-0123456789abcdef"
+HANGS_S = 300
+"""A command that takes longer hangs: a busy machine needs a minute for thirty boxed draws."""
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
 DERIVED = (
     "comment.md", "results.json", "rows.csv", "summary.md", "verdicts.csv", "report.html", "junit.xml", "badge.json",
@@ -52,7 +54,7 @@ def evalaction(*arguments: str, cwd: Path, env: Mapping[str, str | None] | None 
     """Run the command to its end; a traceback is never acceptable."""
     done = subprocess.run(
         [sys.executable, "-m", "evalaction", *arguments],
-        cwd=cwd, env=environment(env), capture_output=True, timeout=60, check=False,
+        cwd=cwd, env=environment(env), capture_output=True, timeout=HANGS_S, check=False,
     )  # fmt: skip
     said = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert "Traceback" not in said.said, said.said
