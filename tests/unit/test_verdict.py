@@ -61,6 +61,22 @@ def test_claims(claim: str, treatment: list[str], control: list[str], outcome: O
     assert verdict.earned is (verdict.sign != 0)
 
 
+def test_what_stands_beside_a_claim() -> None:
+    seen = paired(GOOD, WORSE, claim="ahead")
+    assert seen.half_signs == (1, 1) and seen.false_alarm is not None and 0 < seen.false_alarm.rate < 1
+    grid = tally({"treatment": GOOD, "control": WORSE}, balanced(40))
+    assert judge(card(claim=sign("none")), grid, facts(grid)).false_alarm is None
+
+
+def test_the_deciding_break_is_the_first_of_the_outcomes_own_kind() -> None:
+    grid = tally({"treatment": [*WORSE[:79], "u"], "control": GOOD}, balanced(40))
+    made = card(limit("min_first_pass", "0.9"), claim=sign("ahead"))
+    found = weigh(made, grid, facts(grid))
+    assert found.verdict.outcome is Outcome.INCONCLUSIVE
+    assert codes(found.verdict) == ["wrong_direction", "limit:treatment:min_first_pass:undecided"]
+    assert found.deciding is found.verdict.breaks[1]
+
+
 def test_under_not_behind_a_lead_that_is_missing_is_a_note() -> None:
     level = paired(GOOD, GOOD, claim="not_behind")
     assert [note.code for note in level.notes] == ["gap_below_floor_or_unscored"]
@@ -242,6 +258,10 @@ def test_a_repeated_id_alone_is_a_note() -> None:
     verdict = judge(card(draws=2), grid, facts(grid))
     assert verdict.outcome is Outcome.PASS and [note.code for note in verdict.notes] == ["repeated_response_ids"]
     assert say(verdict.notes[0].sentence).startswith("40 replies carried a response id already seen")
+    once = Tally(names(40), {}, ["treatment"], 2, SEED)
+    for number, one in enumerate(rows({"treatment": ["pp"] * 40})):
+        once.add(replace(one, response_id="r" if number < 2 else str(number), body_sha256=str(number)))
+    assert say(judge(card(draws=2), once, facts(once)).notes[0].sentence).startswith("1 reply carried")
 
 
 def test_three_in_a_hundred_lost_and_a_model_that_is_never_wrong() -> None:
