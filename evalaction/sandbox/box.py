@@ -74,7 +74,9 @@ class Process:
 
     def _ending(self, report: dict[str, Any]) -> Ending:
         lost = "lost" in report
-        if lost and not self._killed and self._limit is None and report["lost"] != "late":
+        # A process that may start none cannot signal its keeper; others may, and fail by it.
+        by_others = (lost and report["lost"] != "late") or ("ended" in report and not self._task.limits.processes)
+        if by_others and not self._killed and self._limit is None:
             raise SandboxError("The sandbox lost a process: something outside ended the one that watches it.")
         limit = self._limit or report.get("limit") or ("wall" if report.get("lost") == "late" and not self._killed else None)
         return Ending(

@@ -154,13 +154,14 @@ def test_a_zygote_that_never_stays_is_given_up(how: How, new: Since) -> None:
     assert in_box(how, work) > 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("how", ALL)
-def test_a_killed_keeper_costs_its_own_process_only(how: How, new: Since) -> None:
+def test_a_killed_keeper_costs_its_own_process_only(how: How, number: signal.Signals, new: Since) -> None:
     async def work(box: Box) -> Ending:
         lost = await box.start(script("import time; time.sleep(600)"))
         count = 3 + (how in NAMESPACES)
         below = await asyncio.to_thread(new.wait_for, count)
-        os.kill(below[count - 2].pid, signal.SIGKILL)
+        os.kill(below[count - 2].pid, number)
         with pytest.raises(SandboxError, match="lost a process"):
             await lost.wait()
         assert await asyncio.to_thread(process_tree.survivors, below[count - 2 :]) == []

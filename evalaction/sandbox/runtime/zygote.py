@@ -183,12 +183,11 @@ class Zygote:
         said = os.read(one.report, _REPORT_BYTES)
         os.close(one.report)
         self._end_orphans()
-        if not said:
-            self._tidy(one.number)
+        self._tidy(one.number)
         self._send(one.number, json.loads(said) if said else {"lost": "late" if one.late else "killed"})
 
     def _tidy(self, number: int) -> None:
-        """What a keeper that was killed left of its process's folder."""
+        """What a keeper that was killed, or ended while it tidied up, left of its process's folder."""
         folder = keeper.folder_of(self.ground, number)
         if folder is not None and not self.ground.config.namespaces:
             removal.remove(folder)
