@@ -15,6 +15,8 @@ from evalaction.registration.freeze import freeze
 from evalaction.registration.lock import lock
 from evalaction.registration.rehash import refuse_touched, working_digests
 
+CHECKER = b"def checker(parsed, fixture):\n    return parsed == fixture, 'equal'\n"
+
 
 def folder_of(subject: Subject, count: int) -> Subject:
     items = {f"eval/t{number:04d}.json": json.dumps({"prompt": "Hi", "expected": "x"}).encode() for number in range(count)}
@@ -47,6 +49,20 @@ def test_what_is_put_back_and_what_is_not_of_the_exam_refuses_nothing(tmp_path: 
     edit(TASKS, more)(subject)
     subject.write({TASKS: held, PROMPT: b"Be brief.\n", "eval/notes.txt": b"new"})
     refuse_touched(before, working_digests(frozen, frozen.exam))
+
+
+def test_what_judges_is_hashed_like_what_asks(tmp_path: Path) -> None:
+    subject = Subject(tmp_path / "repo")
+    checked = {"judge/c.py": CHECKER, TASKS: cards.jsonl([{"id": "a", "prompt": "Hi", "fixture": "x"}])}
+    subject.write(checked | {"card.yaml": cards.text(cards.card({"exam.checker": "judge/c.py"}))})
+    lock(subject.card)
+    subject.repo.commit()
+    frozen = freeze(subject.card)
+    before = working_digests(frozen, frozen.exam)
+    assert list(before) == [TASKS, "judge/c.py"]
+    edit("judge/c.py", more)(subject)
+    with pytest.raises(UnregisteredError, match=r"judge/c\.py"):
+        refuse_touched(before, working_digests(frozen, frozen.exam))
 
 
 def test_of_many_files_five_are_named_and_the_others_counted(tmp_path: Path) -> None:
