@@ -9,7 +9,7 @@ from typing import IO, Protocol, TypeAlias
 from evalaction.engine.folder import DERIVED, write_files
 from evalaction.engine.harvest import Harvest, harvest
 from evalaction.engine.manifest import read_manifest
-from evalaction.engine.score import score
+from evalaction.engine.score import score_rows
 from evalaction.method.report import Report
 from evalaction.report import junit
 from evalaction.report.badge import badge_json
@@ -34,7 +34,7 @@ def derive(folder: Path) -> Report:
     """
     manifest = read_manifest(folder)
     with harvest(folder, manifest) as draws:
-        report = score(folder, draws.add)
+        report = score_rows(folder, manifest, draws.add)
         files: Files = {}
         if manifest.ended is None:
             files["rows.csv"] = _table(draws, "rows.csv", COLUMNS)
@@ -59,15 +59,17 @@ def rendered(report: Report, draws: Harvest | None = None) -> Files:
 
 def page_of(folder: Path) -> Iterator[str]:
     """The page of a run, piece by piece, without writing anything. Raises as `score` does."""
-    with harvest(folder, read_manifest(folder)) as draws:
-        report = score(folder, draws.add)
+    manifest = read_manifest(folder)
+    with harvest(folder, manifest) as draws:
+        report = score_rows(folder, manifest, draws.add)
         yield from page.pieces(report, draws.drawn())
 
 
 def junit_of(folder: Path) -> Iterator[str]:
     """The same for `junit.xml`."""
-    with harvest(folder, read_manifest(folder)) as draws:
-        report = score(folder, draws.add)
+    manifest = read_manifest(folder)
+    with harvest(folder, manifest) as draws:
+        report = score_rows(folder, manifest, draws.add)
         yield from junit.pieces(report, draws.asked())
 
 

@@ -35,13 +35,17 @@ _ERRORS: dict[Outcome, type[EvalactionError]] = {
 }
 
 
-def score(folder: Path, each: Callable[[Row], None] | None = None) -> Report:
-    """The report of a run; `each` is handed every row on the way.
+def score(folder: Path) -> Report:
+    """The report of a run. Raises UsageError for a folder that is no run, and as `score_rows` does."""
+    return score_rows(folder, read_manifest(folder))
 
-    Raises UsageError for a folder that is no run, UnregisteredError (`seal_broken`) for rows changed after the run,
-    InconclusiveError (GridError) for rows that the grid has no place for or that are there twice.
+
+def score_rows(folder: Path, manifest: Manifest, each: Callable[[Row], None] | None = None) -> Report:
+    """The same where the manifest has been read; `each` is handed every row on the way.
+
+    Raises UnregisteredError (`seal_broken`) for rows changed after the run, InconclusiveError (GridError) for rows that the grid
+    has no place for or that are there twice.
     """
-    manifest = read_manifest(folder)
     card = parse_card(manifest.card_text.encode("utf-8", "surrogatepass"), file=manifest.card_path, schema=schemas.load("card"))
     if manifest.ended:
         return _refusal(manifest, manifest.ended, card)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalaction import schemas
 from evalaction.engine.manifest import ArmRecord, Manifest, read_manifest
-from evalaction.engine.score import score
+from evalaction.engine.score import score_rows
 from evalaction.errors import UsageError
 from evalaction.method.canonical import Json, digest, sha256
 from evalaction.method.card import Card, CheckLimits, Limit
@@ -50,7 +50,7 @@ def read_run(folder: Path, *, by_id: bool = False) -> Scored:
     arms = [arm.arm for arm in manifest.arms]
     ids = [item for item, _ in manifest.items]
     tally = Tally(sorted(ids) if by_id else ids, dict(manifest.items), arms, card.draws.count, card.seed)
-    return Scored(manifest=manifest, card=card, report=score(folder, tally.add), tally=tally)
+    return Scored(manifest=manifest, card=card, report=score_rows(folder, manifest, tally.add), tally=tally)
 
 
 def take(folder: Path, *, run: str | None = None, key: str = "", report: Report | None = None) -> Taken:
