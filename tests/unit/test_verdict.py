@@ -173,7 +173,7 @@ def test_an_arm_that_never_reached_is_unreachable_and_has_no_rates() -> None:
         grid.add(one)
     found = weigh(card(draws=5, claim=sign("none")), grid, facts(grid, ended="unreachable", sent=80, written=80))
     assert (found.verdict.outcome, found.judged, found.split, found.limits) == (Outcome.UNREACHABLE, False, None, ())
-    assert codes(found.verdict) == ["treatment:unreachable"]
+    assert codes(found.verdict) == ["treatment:unreachable"] and (found.verdict.earned, found.verdict.sign) == (False, 0)
     assert say(found.verdict.breaks[0].sentence) == (
         "treatment: none of 40 first draws reached endpoint ‹main› (‹status:503› × 40)."
     )
