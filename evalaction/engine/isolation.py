@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalaction.checks.kinds import is_program
+from evalaction.errors import UsageError
 
 if TYPE_CHECKING:
     from evalaction.engine.prepare import Prepared
+    from evalaction.method.exams.exam import Exam
     from evalaction.sandbox.records import Rung
 
 
@@ -21,7 +23,28 @@ def rung_for(prepared: Prepared, *, allow_unsafe: bool, draws: bool = True, chec
         return None
     from evalaction.sandbox.rungs import find_rung
 
-    return find_rung(allow_unsafe=allow_unsafe, image=prepared.card.checks.image)
+    rung = find_rung(allow_unsafe=allow_unsafe, image=prepared.card.checks.image)
+    if of_checks and rung.how == "docker":
+        refuse_files(prepared.exam, prepared.card.checks.isolation)
+    return rung
+
+
+def refuse_files(exam: Exam, isolation: str) -> None:
+    """Raise UsageError (`no_isolation`) where a check needs files in its box: in a container all draws are one user's, who could
+    read them."""
+    from evalaction.checks.boxed.programs import program_of
+
+    remedy = "use a hosted Ubuntu runner, or a machine with namespaces or Landlock"
+    only = "Of what can isolate code from a model, this machine has docker alone"
+    for item in exam.items:
+        if item.check.kind == "code" and isolation == "in_process":
+            raise UsageError(f"{only}, where `isolation: in_process` cannot be had; {remedy}.", code="no_isolation")
+        beside = program_of(item.check.file, exam.files).beside if is_program(item) and item.check.file else {}
+        if beside:
+            sentence = (
+                f"{only}, where a check has no files but its own, and {item.check.file} has {min(beside)} beside it; {remedy}."
+            )
+            raise UsageError(sentence, code="no_isolation")
 
 
 def isolation_of(prepared: Prepared, rung: Rung | None, *, checks: bool = True) -> dict[str, str]:
