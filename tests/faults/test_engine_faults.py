@@ -137,7 +137,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         begun = time.monotonic()
         code, _ = finish(process)
         assert code == 130
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 4.5, "the grace of five seconds was waited for"
         assert rows(tmp_path / "run") == []
 
 
