@@ -18,6 +18,7 @@ from support.cards import SMALLEST, text, two_arms
 from evalaction import schemas
 from evalaction.method.cards.fits import fits
 from evalaction.method.cards.parse import read_card
+from evalaction.method.cards.schema import first_error
 
 SCHEMA = schemas.load("card")
 EXAMPLES = sorted(Path(__file__).parent.parent.parent.glob("examples/*/card.*"))
@@ -130,3 +131,12 @@ parse_card(sys.stdin.buffer.read(), file="card.json", schema=schemas.load("card"
 assert "jsonschema" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], input=text(two_arms()), check=True)
+
+
+def test_the_library_has_the_last_word_on_what_it_does_not_know() -> None:
+    document = read_card(b'{"a": [1, 2]}', file="card.json")
+    schema = {"properties": {"a": {"type": "array", "uniqueItems": True}}}
+    assert not fits(document.value, schema, schema)
+    assert first_error(document, schema) is None
+    again = read_card(b'{"a": [1, 1]}', file="card.json")
+    assert first_error(again, schema) is not None
