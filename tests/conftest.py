@@ -23,6 +23,13 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("homes")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Counting lines doubles a test's time, and what must be covered wholly is so by its unit tests."""
+    for item in items:
+        if Path(__file__).parent / "unit" not in item.path.parents:
+            item.add_marker("no_cover")
+
+
 @pytest.fixture(autouse=True)
 def closed_world(homes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", tempfile.mkdtemp(dir=homes))
