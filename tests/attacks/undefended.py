@@ -24,6 +24,7 @@ from scene import HONEST, Scene, program  # type: ignore[import-not-found, unuse
 
 OUTPUT = 65_536
 WORK = Path("/tmp/work")
+LOOK_S = 2.0
 
 
 class Run:
@@ -79,10 +80,22 @@ def _attacked(attack: dict[str, Any], scene: Scene) -> dict[str, Any]:
     timeout_s = attack["timeout_s"]
     beside = Run("beside", program(HONEST, scene.told)) if attack["alone"] else None
     main = Run("main", program(attack["main"], scene.told)).end(timeout_s)
-    done = {"main": main, "beside": beside.end(timeout_s) if beside else None, "survivors": len(_alive() - others)}
+    done = {
+        "main": main,
+        "beside": beside.end(timeout_s) if beside else None,
+        "survivors": _survivors(others, LOOK_S if attack["alone"] else 0.0),
+    }
     if "then" in attack:
         done["then"] = Run("then", program(attack["then"], scene.told)).end(timeout_s)
     return done | {"heard": scene.heard[:]}
+
+
+def _survivors(others: set[int], look_s: float) -> int:
+    """How many are left. One that starts the next and ends is met by chance, so it is looked for again and again."""
+    ends = time.monotonic() + look_s
+    while not (found := _alive() - others) and time.monotonic() < ends:
+        pass
+    return len(found)
 
 
 def _alive() -> set[int]:
